@@ -1,0 +1,22 @@
+//! The vocabulary of Shellglass: ids, sessions, executions, events, plans and
+//! limits. Plain data; nothing here touches a file, a clock, a process or the
+//! environment, and nothing here knows how it is stored or sent.
+#![forbid(unsafe_code)]
+
+mod event;
+mod execution;
+mod id;
+mod limits;
+mod plan;
+mod sandbox;
+mod session;
+mod signal;
+
+pub use event::{Dropped, Event, EventBody, Stream};
+pub use execution::{AbortReason, Execution, ExitDetails, Outcome, Phase};
+pub use id::{EventIndex, IdError, LaunchId, SessionId, ShellId};
+pub use limits::Limits;
+pub use plan::{LaunchPlan, WaitStatus};
+pub use sandbox::{SandboxKind, SandboxPolicy};
+pub use session::{Mode, Role, Session, Shell, ShellKind, Startup};
+pub use signal::{core_dump_possible, signal_name, signal_of_exit_code};
