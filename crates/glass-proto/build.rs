@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()
-        .bytes(".agent.v1.ShellStreamStdout.raw")
+        .bytes(".agent.v1")
         .compile_fds(descriptors)?;
     Ok(())
 }
