@@ -1,0 +1,58 @@
+//! The state that a shell leaves behind: its directory and its exported
+//! variables.
+
+/// What of a shell outlives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// What it called `$PWD`; empty where it did not know.
+    pub cwd: Vec<u8>,
+    /// Its exported variables, as `NAME=VALUE`.
+    pub env: Vec<Vec<u8>>,
+}
+
+/// Reads a state file. None where it is not whole: a shell may die while it
+/// writes.
+pub fn parse_state(bytes: &[u8]) -> Option<State> {
+    let body = bytes.strip_suffix(b"\0")?;
+    let mut fields = body.split(|&byte| byte == 0);
+    let cwd = fields.next()?.to_vec();
+    let env: Vec<Vec<u8>> = fields.map(<[u8]>::to_vec).collect();
+    let sound = env.iter().all(|variable| {
+        variable
+            .iter()
+            .position(|&b| b == b'=')
+            .is_some_and(|at| at > 0)
+    });
+    // No shell runs without a single exported variable: `env` itself gets `_`
+    // or `PWD` from each of them.
+    (sound && !env.is_empty()).then_some(State { cwd, env })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{State, parse_state};
+
+    #[test]
+    fn a_whole_state_is_read() {
+        let state = parse_state(b"/tmp\0A=1\0B=two\nlines\0");
+        let expected = State {
+            cwd: b"/tmp".to_vec(),
+            env: vec![b"A=1".to_vec(), b"B=two\nlines".to_vec()],
+        };
+        assert_eq!(state, Some(expected));
+    }
+
+    #[test]
+    fn a_torn_state_is_no_state() {
+        for torn in [
+            &b""[..],
+            b"/tmp",
+            b"/tmp\0",
+            b"/tmp\0A=1\0B=tw",
+            b"/tmp\0A\0",
+            b"/\0=x\0",
+        ] {
+            assert_eq!(parse_state(torn), None, "{torn:?}");
+        }
+    }
+}
