@@ -1,0 +1,50 @@
+# The chores of Shellglass. Each target works as the only command after a clone.
+
+BIN    := $(CURDIR)/target/release/shellglass
+PYTHON := $(CURDIR)/.tools/venv/bin/python
+PREFIX ?= $(HOME)/.local
+
+.PHONY: help build run stop test lint tidy unit clients bench install fuzz soak
+
+help: ## Say what there is.
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+build: ## Build the release binary.
+	@scripts/deps build
+	cargo build --release --locked --package shellglass
+
+run: build ## Start the daemon in the background and run a first command.
+	@scripts/first-run $(BIN)
+
+stop: ## End the daemon; commands that run go on and are found again.
+	@scripts/stop $(BIN)
+
+test: lint tidy unit clients ## Check everything.
+
+lint: ## Formatting and lints.
+	@scripts/deps build
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+tidy: ## Shape of the repository, behaviours, contract.
+	cargo xtask tidy
+
+unit: build ## Tests in Rust, over the built binary.
+	@scripts/deps test
+	SHELLGLASS_BIN=$(BIN) cargo test --workspace --locked
+
+clients: build ## Tests with clients that are not ours, over the built binary.
+	@scripts/deps test
+	SHELLGLASS_BIN=$(BIN) $(PYTHON) -m unittest discover --start-directory tests/clients --verbose
+
+bench: build ## Latency and throughput, with baselines beside them.
+	SHELLGLASS_BIN=$(BIN) cargo bench --workspace --locked
+
+install: build ## Install the binary, its manual and its completions below PREFIX.
+	@scripts/install $(BIN) $(PREFIX)
+
+fuzz: ## Run every fuzz target for a minute (needs cargo-fuzz).
+	@scripts/fuzz
+
+soak: build ## Run mixed commands for an hour and watch memory and descriptors.
+	SHELLGLASS_BIN=$(BIN) cargo test --release --locked --package shellglass-tests -- --ignored soak
