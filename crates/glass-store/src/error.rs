@@ -83,9 +83,9 @@ pub enum WriteError {
         /// The session.
         session: SessionId,
     },
-    /// The execution is not in the journal.
-    #[error("execution {shell_id} is not in the journal")]
-    UnknownExecution {
+    /// The execution is not in the journal, or it is over: it ends only once.
+    #[error("execution {shell_id} is not open in the journal")]
+    NotOpen {
         /// The execution.
         shell_id: ShellId,
     },
@@ -119,6 +119,21 @@ pub enum WriteError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl From<rusqlite::Error> for WriteError {
+    fn from(error: rusqlite::Error) -> WriteError {
+        // Growing the index of the write-ahead log reports a full disk under a
+        // name of its own.
+        let no_room_for_index = error
+            .sqlite_error()
+            .is_some_and(|cause| cause.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => WriteError::DiskFull,
+            _ if no_room_for_index => WriteError::DiskFull,
+            _ => WriteError::Database(error),
+        }
+    }
 }
 
 /// Why something could not be read.

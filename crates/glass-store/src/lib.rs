@@ -1,150 +1,46 @@
-//! Remembers. (Interface first; bodies follow.)
+//! Remembers: sessions, executions and events in a database, output in files.
+//!
+//! A data directory holds `journal.db` (SQLite, write-ahead log), `output/`
+//! (two files for each execution, the exact bytes of its streams) and `lock`.
+//! An event of output names bytes of such a file and holds none itself.
+//!
+//! Invariants:
+//! - A commit is there wholly or not at all, and survives the death of this
+//!   process. (Not the loss of power: the last commits may then be missing,
+//!   but nothing is torn.)
+//! - Output goes to its file first; no committed event names a byte that is
+//!   not in the file. How long a file is says how much was recorded.
+//! - The events of a session have no gaps. What a limit removed from the
+//!   middle is an event of its own, with its count.
+//! - One process has the directory; others are told which.
+//!
+//! Absent: nothing here decides what is recorded, and nothing here starts a
+//! process, reads a clock for an event, or knows a wire format.
 #![forbid(unsafe_code)]
-#![allow(unused, clippy::unimplemented, missing_docs)]
 
 mod change;
+mod checkpoint;
+mod codec;
+mod disk;
 mod error;
-
-use glass_model::*;
-use std::io;
-use std::os::fd::BorrowedFd;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+mod files;
+mod ledger;
+mod lock;
+mod output;
+mod read;
+mod recorded;
+mod retain;
+mod row;
+mod schema;
+mod store;
+mod transaction;
+mod trim;
+mod writer;
 
 pub use change::Change;
 pub use error::{OpenError, ReadError, SpliceError, WriteError};
-
-/// An open data directory. Cheap to clone; `Send + Sync`.
-#[derive(Clone)]
-pub struct Store {
-    inner: Arc<()>,
-}
-
-/// The events that a session has: `first <= index < next`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cursor {
-    pub first: EventIndex,
-    pub next: EventIndex,
-}
-
-/// What `retain` removed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Retained {
-    pub sessions: u64,
-    pub executions: u64,
-    pub events: u64,
-    pub output_bytes: u64,
-}
-
-/// What one call moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moved {
-    Bytes(u64),
-    WouldBlock,
-    End,
-}
-
-pub struct OutputWriter {
-    inner: Arc<()>,
-}
-
-impl Store {
-    /// Takes an exclusive lock on the directory; makes it 0700.
-    pub fn open(dir: &Path, limits: &Limits) -> Result<Store, OpenError> {
-        unimplemented!()
-    }
-    /// One transaction, all or nothing.
-    pub fn commit(&self, changes: &[Change]) -> Result<(), WriteError> {
-        unimplemented!()
-    }
-    pub fn session(&self, id: &SessionId) -> Result<Option<Session>, ReadError> {
-        unimplemented!()
-    }
-    pub fn sessions(&self, include_disposed: bool) -> Result<Vec<Session>, ReadError> {
-        unimplemented!()
-    }
-    pub fn cursor(&self, id: &SessionId) -> Result<Cursor, ReadError> {
-        unimplemented!()
-    }
-    pub fn execution(&self, shell: ShellId) -> Result<Option<Execution>, ReadError> {
-        unimplemented!()
-    }
-    pub fn executions(&self, id: &SessionId) -> Result<Vec<Execution>, ReadError> {
-        unimplemented!()
-    }
-    pub fn unfinished(&self) -> Result<Vec<Execution>, ReadError> {
-        unimplemented!()
-    }
-    pub fn find_tool_call(
-        &self,
-        scope: &str,
-        tool_call_id: &str,
-    ) -> Result<Option<Execution>, ReadError> {
-        unimplemented!()
-    }
-    pub fn next_shell_id(&self) -> ShellId {
-        unimplemented!()
-    }
-    /// At most `max`; fewer when their texts are large, but never none while there are any.
-    pub fn events(
-        &self,
-        id: &SessionId,
-        from: EventIndex,
-        max: usize,
-    ) -> Result<Vec<Event>, ReadError> {
-        unimplemented!()
-    }
-    pub fn output_events(
-        &self,
-        shell: ShellId,
-        from_position: u64,
-        max: usize,
-    ) -> Result<Vec<Event>, ReadError> {
-        unimplemented!()
-    }
-    pub fn output_writer(&self, shell: ShellId, stream: Stream) -> OutputWriter {
-        unimplemented!()
-    }
-    pub fn output_path(&self, shell: ShellId, stream: Stream) -> PathBuf {
-        unimplemented!()
-    }
-    pub fn read_output(
-        &self,
-        shell: ShellId,
-        stream: Stream,
-        offset: u64,
-        len: usize,
-    ) -> Result<Vec<u8>, ReadError> {
-        unimplemented!()
-    }
-    pub fn trim_execution(
-        &self,
-        shell: ShellId,
-        stream: Stream,
-        keep: u64,
-        reason: &str,
-    ) -> Result<u64, WriteError> {
-        unimplemented!()
-    }
-    pub fn retain(&self, now_ms: i64) -> Result<Retained, WriteError> {
-        unimplemented!()
-    }
-    pub fn disk_low(&self) -> bool {
-        unimplemented!()
-    }
-}
-
-impl OutputWriter {
-    pub fn splice_from(&mut self, pipe: BorrowedFd<'_>, max: usize) -> Result<Moved, SpliceError> {
-        unimplemented!()
-    }
-    pub fn discard_from(pipe: BorrowedFd<'_>, max: usize) -> Result<Moved, io::Error> {
-        unimplemented!()
-    }
-    pub fn len(&self) -> u64 {
-        unimplemented!()
-    }
-    pub fn is_empty(&self) -> bool {
-        unimplemented!()
-    }
-}
+pub use output::{Moved, OutputWriter};
+pub use read::Cursor;
+pub use recorded::Recorded;
+pub use retain::Retained;
+pub use store::Store;

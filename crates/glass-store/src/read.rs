@@ -1,0 +1,219 @@
+//! Reading, on a connection of its own, so that a long history does not hold
+//! up the writer.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::{MutexGuard, PoisonError};
+
+use glass_model::{Event, EventIndex, Execution, Session, SessionId, ShellId, Stream};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
+use rustix::fs::OFlags;
+
+use crate::Store;
+use crate::error::ReadError;
+use crate::row;
+
+/// Texts of events returned at once, in bytes. One larger text comes alone.
+const EVENT_TEXT_BYTES_MAX: usize = 8 << 20;
+
+/// The events that a session has: `first <= index < next`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cursor {
+    /// The oldest that is kept.
+    pub first: EventIndex,
+    /// The one that will come next.
+    pub next: EventIndex,
+}
+
+impl Store {
+    /// A session, disposed or not.
+    pub fn session(&self, id: &SessionId) -> Result<Option<Session>, ReadError> {
+        let sql = format!("{} WHERE id = ?1", row::session::SELECT);
+        Ok(list(&self.reader(), &sql, [id.as_str()], row::session::read)?.pop())
+    }
+
+    /// All sessions, the oldest first.
+    pub fn sessions(&self, include_disposed: bool) -> Result<Vec<Session>, ReadError> {
+        let which = if include_disposed {
+            ""
+        } else {
+            "WHERE disposed_ms IS NULL"
+        };
+        let sql = format!("{} {which} ORDER BY row", row::session::SELECT);
+        list(&self.reader(), &sql, [], row::session::read)
+    }
+
+    /// Which events a session has. One that is not there has none.
+    pub fn cursor(&self, id: &SessionId) -> Result<Cursor, ReadError> {
+        let sql = "SELECT (SELECT min(idx) FROM events WHERE session = row), \
+             (SELECT max(idx) FROM events WHERE session = row) FROM sessions WHERE id = ?1";
+        let found: Option<(Option<i64>, Option<i64>)> = self
+            .reader()
+            .prepare_cached(sql)?
+            .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match found {
+            Some((Some(first), Some(last))) => Ok(Cursor {
+                first: EventIndex(row::natural(first, "an index")?),
+                next: EventIndex(row::natural(last, "an index")?).next(),
+            }),
+            _ => Ok(Cursor::default()),
+        }
+    }
+
+    /// An execution.
+    pub fn execution(&self, shell: ShellId) -> Result<Option<Execution>, ReadError> {
+        let sql = format!("{} WHERE shell_id = ?1", row::execution::SELECT);
+        Ok(list(&self.reader(), &sql, [shell.0], row::execution::read)?.pop())
+    }
+
+    /// A session's executions, in the order in which they were accepted.
+    pub fn executions(&self, id: &SessionId) -> Result<Vec<Execution>, ReadError> {
+        let sql = format!("{} WHERE id = ?1 ORDER BY shell_id", row::execution::SELECT);
+        list(&self.reader(), &sql, [id.as_str()], row::execution::read)
+    }
+
+    /// All executions that are not over, the oldest first.
+    pub fn unfinished(&self) -> Result<Vec<Execution>, ReadError> {
+        let sql = format!(
+            "{} WHERE shell_id IN (SELECT shell_id FROM executions \
+             INDEXED BY executions_by_session WHERE phase < 2) ORDER BY shell_id",
+            row::execution::SELECT
+        );
+        list(&self.reader(), &sql, [], row::execution::read)
+    }
+
+    /// The execution that was accepted under this idempotency key.
+    pub fn find_tool_call(
+        &self,
+        scope: &str,
+        tool_call_id: &str,
+    ) -> Result<Option<Execution>, ReadError> {
+        let sql = format!(
+            "{} WHERE tool_call_scope = ?1 AND tool_call_id = ?2 AND tool_call_id != ''",
+            row::execution::SELECT
+        );
+        Ok(list(
+            &self.reader(),
+            &sql,
+            [scope, tool_call_id],
+            row::execution::read,
+        )?
+        .pop())
+    }
+
+    /// A session's events from `from` on, or from the oldest that is kept: at
+    /// most `max`, fewer when their texts are long, but not none while there
+    /// are any.
+    pub fn events(
+        &self,
+        id: &SessionId,
+        from: EventIndex,
+        max: usize,
+    ) -> Result<Vec<Event>, ReadError> {
+        let sql = format!(
+            "{} WHERE session = (SELECT row FROM sessions WHERE id = ?1) AND idx >= ?2 \
+             ORDER BY idx LIMIT ?3",
+            row::event::SELECT
+        );
+        events(
+            &self.reader(),
+            &sql,
+            (id.as_str(), saturate(from.0), saturate(max as u64)),
+        )
+    }
+
+    /// The events of one execution that hold output, kept or dropped, from
+    /// `from_position` of its whole output on. The first may begin before it.
+    /// Late background output is included. Bounded as [`Store::events`] is.
+    pub fn output_events(
+        &self,
+        shell: ShellId,
+        from_position: u64,
+        max: usize,
+    ) -> Result<Vec<Event>, ReadError> {
+        let sql = format!(
+            "{} WHERE shell_id = ?1 AND kind < 2 AND position >= coalesce((SELECT max(position) \
+             FROM events WHERE shell_id = ?1 AND kind < 2 AND position <= ?2), 0) \
+             AND (position >= ?2 OR position + bytes > ?2) ORDER BY position, idx LIMIT ?3",
+            row::event::SELECT
+        );
+        events(
+            &self.reader(),
+            &sql,
+            (shell.0, saturate(from_position), saturate(max as u64)),
+        )
+    }
+
+    /// Bytes of a stream, as they were recorded: fewer at its end, none
+    /// without a file. What was dropped reads as zeros; the events tell.
+    pub fn read_output(
+        &self,
+        shell: ShellId,
+        stream: Stream,
+        offset: u64,
+        len: usize,
+    ) -> Result<Vec<u8>, ReadError> {
+        let failed = |source| ReadError::Io {
+            path: self.output_path(shell, stream),
+            source,
+        };
+        let Some(mut file) = self
+            .files()
+            .find(shell, stream, OFlags::RDONLY)
+            .map_err(failed)?
+        else {
+            return Ok(Vec::new());
+        };
+        let length = file.metadata().map_err(failed)?.len();
+        let there = length.saturating_sub(offset).min(len as u64);
+        let mut bytes = Vec::with_capacity(usize::try_from(there).unwrap_or(len));
+        file.seek(SeekFrom::Start(offset.min(length)))
+            .map_err(failed)?;
+        file.take(there).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(bytes)
+    }
+
+    pub(crate) fn reader(&self) -> MutexGuard<'_, Connection> {
+        self.inner
+            .reader
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Numbers that no row can have mean "beyond the last".
+fn saturate(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// All rows of a query.
+pub(crate) fn list<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T, ReadError>,
+) -> Result<Vec<T>, ReadError> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+fn events(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Event>, ReadError> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut found = Vec::new();
+    let mut text_bytes = 0;
+    while let Some(row) = rows.next()? {
+        let (event, bytes) = row::event::read(row)?;
+        text_bytes += bytes;
+        if text_bytes > EVENT_TEXT_BYTES_MAX && !found.is_empty() {
+            break;
+        }
+        found.push(event);
+    }
+    Ok(found)
+}

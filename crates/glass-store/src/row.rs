@@ -1,0 +1,132 @@
+//! Domain types to columns and back. Numbers on the disk are fixed here for
+//! ever: a new variant takes a new number, and none is used twice.
+
+pub(crate) mod event;
+pub(crate) mod execution;
+pub(crate) mod session;
+
+use glass_model::{AbortReason, ExitDetails, Outcome, SandboxKind, SandboxPolicy};
+
+use crate::codec::{Decoder, Encoder};
+use crate::error::{ReadError, WriteError};
+
+/// SQLite's numbers are signed.
+pub(crate) fn column(value: u64, what: &'static str) -> Result<i64, WriteError> {
+    i64::try_from(value).map_err(|_| WriteError::TooLarge { what })
+}
+
+/// A number that we wrote, and that therefore is not negative.
+pub(crate) fn natural<T: TryFrom<i64>>(value: i64, what: &'static str) -> Result<T, ReadError> {
+    T::try_from(value).map_err(|_| ReadError::Corrupt { what })
+}
+
+pub(crate) fn abort_column(abort: Option<AbortReason>) -> Option<i64> {
+    abort.map(|reason| match reason {
+        AbortReason::User => 1,
+        AbortReason::Timeout => 2,
+    })
+}
+
+pub(crate) fn abort_of(value: Option<i64>) -> Result<Option<AbortReason>, ReadError> {
+    match value {
+        None => Ok(None),
+        Some(1) => Ok(Some(AbortReason::User)),
+        Some(2) => Ok(Some(AbortReason::Timeout)),
+        Some(_) => Err(ReadError::Corrupt {
+            what: "an abort reason",
+        }),
+    }
+}
+
+/// A list of texts, or NULL where it is empty.
+pub(crate) fn texts_column(texts: &[String]) -> Option<Vec<u8>> {
+    (!texts.is_empty()).then(|| Encoder::default().texts(texts).finish())
+}
+
+pub(crate) fn texts_of(blob: Option<&[u8]>) -> Result<Vec<String>, ReadError> {
+    let Some(blob) = blob else {
+        return Ok(Vec::new());
+    };
+    Decoder::new(blob)
+        .texts()
+        .ok_or(ReadError::Corrupt { what: "a list" })
+}
+
+pub(crate) fn sandbox_column(policy: &SandboxPolicy) -> Vec<u8> {
+    let mut encoder = Encoder::default();
+    encoder
+        .number(match policy.kind {
+            SandboxKind::Unspecified => 0,
+            SandboxKind::InsecureNone => 1,
+            SandboxKind::WorkspaceReadWrite => 2,
+            SandboxKind::WorkspaceReadOnly => 3,
+        })
+        .optional_flag(policy.network_access)
+        .texts(&policy.readwrite_paths)
+        .texts(&policy.readonly_paths)
+        .optional_text(policy.debug_output_dir.as_deref())
+        .optional_flag(policy.block_git_writes)
+        .optional_flag(policy.disable_tmp_write)
+        .optional_text(policy.ignore_mapping_json.as_deref())
+        .finish()
+}
+
+pub(crate) fn sandbox_of(blob: &[u8]) -> Result<SandboxPolicy, ReadError> {
+    decode_sandbox(blob).ok_or(ReadError::Corrupt {
+        what: "a sandbox policy",
+    })
+}
+
+fn decode_sandbox(blob: &[u8]) -> Option<SandboxPolicy> {
+    let mut decoder = Decoder::new(blob);
+    let policy = SandboxPolicy {
+        kind: match decoder.number()? {
+            0 => SandboxKind::Unspecified,
+            1 => SandboxKind::InsecureNone,
+            2 => SandboxKind::WorkspaceReadWrite,
+            3 => SandboxKind::WorkspaceReadOnly,
+            _ => return None,
+        },
+        network_access: decoder.optional_flag()?,
+        readwrite_paths: decoder.texts()?,
+        readonly_paths: decoder.texts()?,
+        debug_output_dir: decoder.optional_text()?,
+        block_git_writes: decoder.optional_flag()?,
+        disable_tmp_write: decoder.optional_flag()?,
+        ignore_mapping_json: decoder.optional_text()?,
+    };
+    decoder.finish()?;
+    Some(policy)
+}
+
+/// An outcome inside of an event's payload.
+pub(crate) fn encode_outcome(encoder: &mut Encoder, outcome: &Outcome) {
+    encoder
+        .optional_code(outcome.code)
+        .number(abort_column(outcome.abort).unwrap_or(0).cast_unsigned())
+        .optional_code(outcome.details.signal)
+        .flag(outcome.details.out_of_memory)
+        .flag(outcome.details.shell_replaced)
+        .texts(&outcome.details.sandbox_denials)
+        .optional_text(outcome.spawn_error.as_deref());
+}
+
+pub(crate) fn decode_outcome(decoder: &mut Decoder<'_>) -> Option<Outcome> {
+    let code = decoder.optional_code()?;
+    let abort = match decoder.number()? {
+        0 => None,
+        value => abort_of(Some(value.cast_signed())).ok()?,
+    };
+    let details = ExitDetails {
+        signal: decoder.optional_code()?,
+        out_of_memory: decoder.flag()?,
+        shell_replaced: decoder.flag()?,
+        sandbox_denials: decoder.texts()?,
+    };
+    Some(Outcome {
+        code,
+        abort,
+        details,
+        spawn_error: decoder.optional_text()?,
+    })
+}
