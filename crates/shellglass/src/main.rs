@@ -1,1 +1,21 @@
-fn main() {}
+//! Shellglass: runs shell commands exactly, and lets people watch.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod client;
+mod commands;
+mod config;
+mod detach;
+mod dirs;
+mod error;
+mod stdout;
+
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match commands::dispatch(cli::Cli::parse()) {
+        Ok(status) => status,
+        Err(failure) => failure.report(),
+    }
+}

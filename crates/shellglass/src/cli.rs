@@ -1,0 +1,315 @@
+//! The command line. These texts are the help, the man page and the
+//! completions.
+
+use crate::config::{Listen, ModeName, StartupName};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Runs shell commands exactly, and lets people watch.
+///
+/// Shellglass keeps warm shells whose results travel out of band: state
+/// persists between commands, exit codes and bytes are exact, and nothing that
+/// a command prints can change what Shellglass believes.
+#[derive(Debug, Parser)]
+#[command(name = "shellglass", version, disable_help_subcommand = true, after_long_help = AFTER)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER: &str = "Exit status:
+  run exits as the command did. Otherwise 0 is success, 1 a failure, 2 bad
+  usage, 124 a timeout, 125 a failure of Shellglass itself, 126 a command that
+  was refused, 130 one that was cancelled.
+
+Environment:
+  SHELLGLASS_HOME overrides the configuration, data and runtime directories.
+  SHELLGLASS_<SECTION>_<KEY> overrides a setting of the configuration.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the daemon.
+    Serve(Serve),
+    /// Hold the children of a daemon.
+    #[command(hide = true)]
+    Keeper(Keeper),
+    /// Run a command and exit as it did.
+    Run(Run),
+    /// Make, list, show and dispose of sessions.
+    #[command(subcommand)]
+    Session(Session),
+    /// Cancel what runs.
+    Cancel(Cancel),
+    /// Show what ran in a session.
+    History(History),
+    /// Print the output of an execution.
+    Output(Output),
+    /// Show the configuration.
+    #[command(subcommand)]
+    Config(Config),
+    /// Print completions for a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    Man,
+}
+
+/// The daemon listens on a Unix socket that only you can use. It prints one
+/// line when it is ready.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Also listen on this loopback address; callers need the token that is
+    /// printed.
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub listen: Option<Listen>,
+    /// Listen on this Unix socket.
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Keep the journal in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Read this configuration instead of your own.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Go to the background once it is ready.
+    #[arg(long)]
+    pub detach: bool,
+    /// Be the background process that `--detach` starts.
+    #[arg(long, hide = true, conflicts_with = "detach")]
+    pub detached: bool,
+}
+
+/// Holds the children of a daemon, and survives it.
+#[derive(Debug, Args)]
+pub(crate) struct Keeper {
+    /// Listen on this Unix socket.
+    #[arg(long, value_name = "PATH")]
+    pub socket: PathBuf,
+    /// Seconds without a child and without a daemon after which it ends.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub idle_seconds: u32,
+}
+
+/// Without a session, the command sees your working directory and environment,
+/// and no state outlives it. The command's standard input is empty. Ctrl+C
+/// cancels the command; a second one leaves at once.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The command, as one shell string.
+    pub command: String,
+    /// Run in this session.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "shell"])]
+    pub session: Option<String>,
+    /// Run in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// Cancel the command after so many seconds, and exit with 124.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// What the command may write.
+    #[arg(long, value_name = "KIND")]
+    pub sandbox: Option<Sandbox>,
+    /// How the command is run.
+    #[arg(long)]
+    pub mode: Option<ModeName>,
+    /// The shell's name or path.
+    #[arg(long)]
+    pub shell: Option<String>,
+    /// Set a variable for this command.
+    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub env: Vec<(String, String)>,
+    /// Print the result as JSON instead of the output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a command may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sandbox {
+    /// Everything that you may.
+    None,
+    /// The workspace.
+    Rw,
+    /// Nothing.
+    Ro,
+}
+
+/// Sessions keep their directory, variables and functions between commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Session {
+    /// Make a session and print its id.
+    Create(SessionCreate),
+    /// List the sessions.
+    List {
+        /// Also those that were disposed of.
+        #[arg(long)]
+        all: bool,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a session.
+    Show {
+        /// The session's id.
+        id: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Cancel what runs in a session and end it.
+    Dispose {
+        /// The session's id.
+        id: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// How a session is made.
+#[derive(Debug, Args)]
+pub(crate) struct SessionCreate {
+    /// Begin in this directory; the current one, if not given.
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// What a workspace sandbox may write.
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// How commands are run.
+    #[arg(long)]
+    pub mode: Option<ModeName>,
+    /// The shell's name or path.
+    #[arg(long)]
+    pub shell: Option<String>,
+    /// Which start files a warm shell reads.
+    #[arg(long)]
+    pub startup: Option<StartupName>,
+    /// Set a variable for this session.
+    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub env: Vec<(String, String)>,
+    /// A name for people.
+    #[arg(long, default_value = "")]
+    pub name: String,
+    /// The task that it belongs to.
+    #[arg(long, value_name = "ID", default_value = "")]
+    pub task: String,
+    /// What its commands may write.
+    #[arg(long, value_name = "KIND")]
+    pub sandbox: Option<Sandbox>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Answers when nothing of the command is left.
+#[derive(Debug, Args)]
+pub(crate) struct Cancel {
+    /// A session's id for what runs in it now, or the number of one execution.
+    pub id: String,
+}
+
+/// What ran in a session, in order.
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// The session's id.
+    pub id: String,
+    /// Print every event as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Both streams of an execution, as they arrived.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// The execution's number.
+    pub shell_id: u32,
+    /// Begin at this byte.
+    #[arg(long, default_value_t = 0)]
+    pub offset: u64,
+    /// Go on until the execution ends.
+    #[arg(long)]
+    pub follow: bool,
+}
+
+/// The configuration: one TOML file in layers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Print the configuration in force, and where each value comes from.
+    Show,
+    /// Print the files and directories that are used.
+    Path,
+    /// Print the JSON schema of the configuration.
+    Schema,
+}
+
+/// Most milliseconds that the contract can carry, in seconds.
+const TIMEOUT_SECONDS_MAX: f64 = i32::MAX as f64 / 1000.0;
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= TIMEOUT_SECONDS_MAX => Ok(seconds),
+        Ok(_) => Err(format!(
+            "must be more than 0 and at most {TIMEOUT_SECONDS_MAX}"
+        )),
+        Err(_) => Err("not a number of seconds, such as 2.5".to_owned()),
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if is_name(name) => Ok((name.to_owned(), value.to_owned())),
+        Some((name, _)) => Err(format!("'{name}' is not a variable's name")),
+        None => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.chars().all(is_part) && !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cli, assignment, seconds};
+    use clap::{CommandFactory as _, Parser as _};
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_timeout_is_a_positive_number() {
+        assert_eq!(seconds("0.25"), Ok(0.25));
+        for bad in ["0", "-1", "NaN", "inf", "soon", "99999999"] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_assignment_has_a_name() {
+        assert_eq!(assignment("A=b=c"), Ok(("A".to_owned(), "b=c".to_owned())));
+        assert_eq!(assignment("A="), Ok(("A".to_owned(), String::new())));
+        for bad in ["A", "=b", "1A=b", "A B=c"] {
+            assert!(assignment(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_session_has_its_own_shell() {
+        let words = [
+            "shellglass",
+            "run",
+            "--session",
+            "s-x",
+            "--shell",
+            "zsh",
+            "true",
+        ];
+        assert!(Cli::try_parse_from(words).is_err());
+    }
+}

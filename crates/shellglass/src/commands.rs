@@ -1,0 +1,46 @@
+//! One module for each command.
+
+mod cancel;
+mod config;
+mod history;
+mod keeper;
+mod output;
+mod run;
+mod serve;
+mod session;
+mod texts;
+
+use crate::cli::{Cli, Command};
+use crate::error::{Failure, Kind};
+use std::process::ExitCode;
+
+/// Does what the command line says.
+pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
+    match cli.command {
+        Command::Serve(arguments) => serve::serve(&arguments),
+        Command::Keeper(arguments) => keeper::keep(&arguments),
+        Command::Run(arguments) => block_on(run::run(&arguments))?.map_err(Failure::of_run),
+        Command::Session(command) => block_on(session::session(command))?,
+        Command::Cancel(arguments) => block_on(cancel::cancel(&arguments))?,
+        Command::History(arguments) => block_on(history::history(&arguments))?,
+        Command::Output(arguments) => block_on(output::output(&arguments))?,
+        Command::Config(command) => config::config(&command),
+        Command::Completions { shell } => texts::completions(shell),
+        Command::Man => texts::man(),
+    }
+}
+
+/// Runs a client's command on this thread alone: one more thread would cost
+/// more than most commands take.
+fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| {
+        Failure::new(Kind::Broken, format!("no event loop can be made: {error}"))
+    })?;
+    let output = runtime.block_on(future);
+    // A cancel that is still under way must not keep us.
+    runtime.shutdown_background();
+    Ok(output)
+}

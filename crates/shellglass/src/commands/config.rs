@@ -1,0 +1,40 @@
+//! `config show`, `config path` and `config schema`. No daemon is needed.
+
+use crate::cli::Config;
+use crate::client::{self, Context};
+use crate::config;
+use crate::dirs::Dirs;
+use crate::error::{Failure, Kind};
+use crate::stdout;
+use std::process::ExitCode;
+
+/// Prints what was asked for.
+pub(super) fn config(command: &Config) -> Result<ExitCode, Failure> {
+    match command {
+        Config::Show => stdout::print(&config::render(&Context::load()?.loaded))?,
+        Config::Path => stdout::print(&paths()?)?,
+        Config::Schema => {
+            let schema = serde_json::to_value(config::schema()).map_err(|error| {
+                Failure::new(
+                    Kind::Broken,
+                    format!("the schema cannot be printed: {error}"),
+                )
+            })?;
+            stdout::print_json(&schema)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Works without a valid configuration: this is how one finds the invalid one.
+fn paths() -> Result<String, Failure> {
+    let dirs = Dirs::of_this_process()?;
+    let project = client::project_file().filter(|path| path.exists());
+    let project = project.map_or_else(|| "none".to_owned(), |path| path.display().to_string());
+    Ok(format!(
+        "user    {}\nproject {project}\ndata    {}\nruntime {}\n",
+        dirs.config_file().display(),
+        dirs.data.display(),
+        dirs.runtime.display(),
+    ))
+}

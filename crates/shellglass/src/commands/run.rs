@@ -1,0 +1,224 @@
+//! `run`: one command, from here to its exit status.
+//!
+//! The command's standard input is empty: it is not forwarded, since a result
+//! must not depend on who reads a terminal first.
+
+mod environment;
+mod progress;
+mod resume;
+mod signals;
+mod stream;
+mod verdict;
+
+use crate::cli::{Run, Sandbox};
+use crate::client::{Client, Context, connect};
+use crate::config::ModeName;
+use crate::error::{Failure, Kind};
+use crate::stdout;
+use glass_proto::agent::v1::{SandboxPolicy, ShellArgs, sandbox_policy};
+use glass_proto::json;
+use glass_proto::shellglass::v1::{
+    CancelRequest, CreateSessionRequest, ExecuteRequest, SessionMode,
+};
+use signals::Signals;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs a command and gives its exit status.
+pub(super) async fn run(arguments: &Run) -> Result<ExitCode, Failure> {
+    let context = Context::load()?;
+    let request = request(&context, arguments)?;
+    let mut signals = Signals::listen()?;
+    let client = connect(&context).await?;
+    if arguments.json {
+        gathered(client, request, &mut signals).await
+    } else {
+        stream::follow(&context, client, request, &mut signals).await
+    }
+}
+
+/// The whole result at once, as JSON.
+async fn gathered(
+    mut client: Client,
+    request: ExecuteRequest,
+    signals: &mut Signals,
+) -> Result<ExitCode, Failure> {
+    let cancel = CancelRequest {
+        session_id: request.session_id.clone(),
+        shell_id: None,
+    };
+    let mut other = client.clone();
+    let answer = client.run(request);
+    tokio::pin!(answer);
+    let result = tokio::select! {
+        result = &mut answer => result?.into_inner(),
+        () = signals.next() => {
+            // Without a session there is no name to cancel by; the daemon ends
+            // an ephemeral command whose caller has gone.
+            if cancel.session_id.is_empty() {
+                return Err(Failure::new(Kind::Cancelled, "cancelled"));
+            }
+            tokio::spawn(async move { other.cancel(cancel).await });
+            tokio::select! {
+                result = &mut answer => result?.into_inner(),
+                () = signals.next() => return Err(Failure::new(Kind::Cancelled, "left")),
+            }
+        }
+    };
+    stdout::print_json(&json::shell_result(&result))?;
+    Ok(ExitCode::from(verdict::of_result(&result)))
+}
+
+fn request(context: &Context, arguments: &Run) -> Result<ExecuteRequest, Failure> {
+    let limits = &context.loaded.settings.limits;
+    let bytes = arguments.command.len() as u64;
+    if bytes > limits.command_bytes_max {
+        let most = limits.command_bytes_max;
+        let message = format!("the command has {bytes} bytes and may have {most}");
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("put it into a script, or raise limits.command_bytes_max"));
+    }
+    let session_id = arguments.session.clone().unwrap_or_default();
+    let is_ephemeral = session_id.is_empty();
+    let working_directory = match (&arguments.cwd, is_ephemeral) {
+        (None, false) => String::new(),
+        (cwd, _) => directory(cwd.as_deref())?,
+    };
+    let args = ShellArgs {
+        command: arguments.command.clone(),
+        working_directory: working_directory.clone(),
+        timeout: arguments.timeout.map(milliseconds).unwrap_or_default(),
+        tool_call_id: resume::fresh_key()?,
+        requested_sandbox_policy: arguments.sandbox.map(policy),
+        file_output_threshold_bytes: Some(limits.file_output_threshold_bytes),
+        ..ShellArgs::default()
+    };
+    let ephemeral = is_ephemeral.then(|| ephemeral(context, arguments, working_directory));
+    Ok(ExecuteRequest {
+        session_id,
+        args: Some(args),
+        env: if is_ephemeral {
+            Default::default()
+        } else {
+            arguments.env.iter().cloned().collect()
+        },
+        ephemeral,
+        ..ExecuteRequest::default()
+    })
+}
+
+/// A session for this command alone: the caller's directory and environment.
+fn ephemeral(
+    context: &Context,
+    arguments: &Run,
+    working_directory: String,
+) -> CreateSessionRequest {
+    let defaults = &context.loaded.settings.session;
+    let mut env = environment::inherited(std::env::vars_os(), &defaults.scrub_env);
+    env.extend(defaults.env.clone());
+    env.extend(arguments.env.iter().cloned());
+    CreateSessionRequest {
+        working_directory,
+        env,
+        shell: arguments
+            .shell
+            .clone()
+            .unwrap_or_else(|| defaults.shell.clone()),
+        mode: mode(arguments.mode.unwrap_or(defaults.mode)).into(),
+        startup: defaults.startup.as_str().to_owned(),
+        ..CreateSessionRequest::default()
+    }
+}
+
+/// Whole milliseconds, at least one: 0 would be no limit.
+fn milliseconds(seconds: f64) -> i32 {
+    // The command line has checked the range; a cast saturates.
+    ((seconds * 1000.0).ceil() as i32).max(1)
+}
+
+/// The contract's word for a mode.
+pub(super) fn mode(name: ModeName) -> SessionMode {
+    match name {
+        ModeName::Auto => SessionMode::Auto,
+        ModeName::Line => SessionMode::Line,
+        ModeName::Pipe => SessionMode::Pipe,
+    }
+}
+
+/// The contract's words for a sandbox.
+pub(super) fn policy(sandbox: Sandbox) -> SandboxPolicy {
+    let kind = match sandbox {
+        Sandbox::None => sandbox_policy::Type::InsecureNone,
+        Sandbox::Rw => sandbox_policy::Type::WorkspaceReadwrite,
+        Sandbox::Ro => sandbox_policy::Type::WorkspaceReadonly,
+    };
+    SandboxPolicy {
+        r#type: kind.into(),
+        ..SandboxPolicy::default()
+    }
+}
+
+/// An absolute directory, the current one where none is given. Whether it is
+/// there is the daemon's to say.
+pub(super) fn directory(given: Option<&Path>) -> Result<String, Failure> {
+    let failed = |what: &str| {
+        Failure::new(Kind::Failed, format!("the working directory {what}"))
+            .hint("give one with --cwd")
+    };
+    let here = || std::env::current_dir().map_err(|error| failed(&format!("is unknown: {error}")));
+    let path = match given {
+        None => logical(here()?),
+        Some(path) if path.is_absolute() => path.to_path_buf(),
+        Some(path) => here()?.join(path),
+    };
+    path.into_os_string()
+        .into_string()
+        .map_err(|_| failed("has a name that is not UTF-8"))
+}
+
+/// The current directory by the name that the caller's shell has for it, where
+/// `$PWD` is a true one.
+fn logical(physical: std::path::PathBuf) -> std::path::PathBuf {
+    let Some(named) = std::env::var_os("PWD").map(std::path::PathBuf::from) else {
+        return physical;
+    };
+    let is_same = || Some(same_file::key(&named)? == same_file::key(&physical)?);
+    if named.is_absolute() && is_same() == Some(true) {
+        named
+    } else {
+        physical
+    }
+}
+
+mod same_file {
+    use std::os::unix::fs::MetadataExt as _;
+
+    /// What two names of one directory have in common.
+    pub(super) fn key(path: &std::path::Path) -> Option<(u64, u64)> {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{directory, milliseconds};
+    use std::path::Path;
+
+    #[test]
+    fn a_short_timeout_is_not_none() {
+        assert_eq!(milliseconds(0.0001), 1);
+        assert_eq!(milliseconds(2.5), 2500);
+        assert_eq!(milliseconds(1e12), i32::MAX);
+    }
+
+    #[test]
+    fn directories_become_absolute() {
+        assert_eq!(directory(Some(Path::new("/a/b"))).as_deref(), Ok("/a/b"));
+        assert!(
+            directory(Some(Path::new("x")))
+                .expect("a directory")
+                .ends_with("/x")
+        );
+    }
+}

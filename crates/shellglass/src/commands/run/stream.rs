@@ -1,0 +1,265 @@
+//! Follows an execution: output as it arrives, then its end.
+
+use super::progress::Progress;
+use super::resume::Printed;
+use super::signals::Signals;
+use super::verdict;
+use crate::client::{Client, Context, connect};
+use crate::error::{Failure, Kind};
+use crate::stdout::{self, Reader};
+use glass_proto::agent::v1::ShellStream;
+use glass_proto::agent::v1::shell_stream::Event;
+use glass_proto::shellglass::v1::{CancelRequest, ExecuteRequest};
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::time::Duration;
+use tonic::{Code, Status, Streaming};
+
+/// How often a silent command is looked at.
+const TICK: Duration = Duration::from_secs(1);
+
+/// How often a lost daemon is sought again before we give up.
+const RECONNECTS_MAX: u32 = 5;
+
+/// Longest wait for a cancel when nobody reads what comes of it.
+const CANCEL_WAIT: Duration = Duration::from_secs(10);
+
+/// What a shell says of a program whose reader has gone: 128 + SIGPIPE.
+const READER_GONE_STATUS: u8 = 141;
+
+/// Runs the request to its end.
+pub(super) async fn follow(
+    context: &Context,
+    client: Client,
+    request: ExecuteRequest,
+    signals: &mut Signals,
+) -> Result<ExitCode, Failure> {
+    let mut follower = Follower::new(client);
+    let mut reconnects = 0;
+    loop {
+        match follower.attempt(&request, signals).await {
+            Ok(status) => return Ok(ExitCode::from(status)),
+            Err(Lost::Forever(failure)) => return Err(failure),
+            Err(Lost::Connection(status)) if reconnects == RECONNECTS_MAX => {
+                return Err(Failure::from(status).hint(follower.where_to_look()));
+            }
+            Err(Lost::Connection(_)) => {
+                reconnects += 1;
+                follower.reconnected(connect(context).await?);
+            }
+        }
+    }
+}
+
+/// Why an attempt ended without an end.
+enum Lost {
+    /// The daemon went away; the execution has not.
+    Connection(Status),
+    /// Nothing can be done.
+    Forever(Failure),
+}
+
+impl From<Failure> for Lost {
+    fn from(failure: Failure) -> Lost {
+        Lost::Forever(failure)
+    }
+}
+
+impl From<Status> for Lost {
+    /// A broken transport is `Unavailable` or, where a stream was cut off in
+    /// the middle, `Unknown`; a daemon's own error is final.
+    fn from(status: Status) -> Lost {
+        let is_transport = std::error::Error::source(&status).is_some();
+        match status.code() {
+            Code::Unavailable => Lost::Connection(status),
+            Code::Unknown | Code::Internal | Code::Cancelled if is_transport => {
+                Lost::Connection(status)
+            }
+            _ => Lost::Forever(status.into()),
+        }
+    }
+}
+
+/// What comes after an event.
+enum Next {
+    /// Another one.
+    Event,
+    /// The end, with this exit status.
+    Status(u8),
+    /// Nobody reads our standard output any more.
+    ReaderGone,
+}
+
+struct Follower {
+    client: Client,
+    progress: Progress,
+    out: Printed,
+    err: Printed,
+    shell_id: Option<u32>,
+    stops: u32,
+}
+
+impl Follower {
+    fn new(client: Client) -> Follower {
+        Follower {
+            client,
+            progress: Progress::new(),
+            out: Printed::default(),
+            err: Printed::default(),
+            shell_id: None,
+            stops: 0,
+        }
+    }
+
+    fn reconnected(&mut self, client: Client) {
+        self.client = client;
+        self.out.rewind();
+        self.err.rewind();
+    }
+
+    fn where_to_look(&self) -> String {
+        match self.shell_id {
+            Some(id) => format!("the command may go on; `shellglass output {id}` has its output"),
+            None => "the command may not have begun; `shellglass session list` shows".to_owned(),
+        }
+    }
+
+    /// One connection: from the beginning of the stream to its end.
+    async fn attempt(
+        &mut self,
+        request: &ExecuteRequest,
+        signals: &mut Signals,
+    ) -> Result<u8, Lost> {
+        let mut stream = self.open(request, signals).await?;
+        let mut tick = tokio::time::interval(TICK);
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = signals.next() => {
+                    self.stop()?;
+                    continue;
+                }
+                event = stream.message() => event?,
+                _ = tick.tick(), if self.progress.is_enabled() => {
+                    self.progress.tick();
+                    continue;
+                }
+            };
+            let Some(ShellStream { event }) = event else {
+                return Err(Lost::Connection(Status::unavailable(
+                    "the stream ended too early",
+                )));
+            };
+            match event.map_or(Ok(Next::Event), |event| self.take(event))? {
+                Next::Event => {}
+                Next::Status(status) => return Ok(status),
+                Next::ReaderGone => {
+                    self.cancel_and_wait().await;
+                    return Ok(READER_GONE_STATUS);
+                }
+            }
+        }
+    }
+
+    /// A queued command has no stream yet, and Ctrl+C must work there too.
+    async fn open(
+        &mut self,
+        request: &ExecuteRequest,
+        signals: &mut Signals,
+    ) -> Result<Streaming<ShellStream>, Lost> {
+        let mut client = self.client.clone();
+        let opening = client.execute(request.clone());
+        tokio::pin!(opening);
+        loop {
+            tokio::select! {
+                biased;
+                () = signals.next() => self.stop()?,
+                answer = &mut opening => return Ok(answer?.into_inner()),
+            }
+        }
+    }
+
+    /// The first time asks for a cancel, the second leaves.
+    fn stop(&mut self) -> Result<(), Failure> {
+        self.stops += 1;
+        if self.stops > 1 {
+            self.progress.hide();
+            return Err(
+                Failure::new(Kind::Cancelled, "left before the command ended")
+                    .hint(self.where_to_look()),
+            );
+        }
+        self.cancel();
+        Ok(())
+    }
+
+    /// Cancels what is running; before it runs, remembers to.
+    fn cancel(&self) {
+        let Some(shell_id) = self.shell_id else {
+            return;
+        };
+        let mut client = self.client.clone();
+        let request = CancelRequest {
+            shell_id: Some(shell_id),
+            ..CancelRequest::default()
+        };
+        tokio::spawn(async move {
+            if let Err(status) = client.cancel(request).await {
+                eprintln!("{}", Failure::from(status));
+            }
+        });
+    }
+
+    /// Ends a command whose reader has gone, as SIGPIPE would.
+    async fn cancel_and_wait(&mut self) {
+        let request = CancelRequest {
+            shell_id: self.shell_id,
+            ..CancelRequest::default()
+        };
+        if self.shell_id.is_some() {
+            let _ = tokio::time::timeout(CANCEL_WAIT, self.client.cancel(request)).await;
+        }
+    }
+
+    /// Takes one event.
+    fn take(&mut self, event: Event) -> Result<Next, Failure> {
+        match event {
+            Event::Start(start) => {
+                self.shell_id = Some(start.shell_id);
+                if self.stops > 0 {
+                    self.cancel();
+                }
+                return Ok(Next::Event);
+            }
+            Event::Stdout(output) => {
+                let bytes = output.raw.as_deref().unwrap_or(output.data.as_bytes());
+                return self.print_out(bytes);
+            }
+            Event::Stderr(output) => {
+                let bytes = output.raw.as_deref().unwrap_or(output.data.as_bytes());
+                let fresh = self.err.fresh(bytes);
+                self.progress.before_output(fresh);
+                // Nobody can be told that standard error does not work.
+                let _ = std::io::stderr().write_all(fresh);
+                return Ok(Next::Event);
+            }
+            _ => self.progress.hide(),
+        }
+        match event {
+            Event::Exit(exit) => verdict::of_exit(&exit).map(Next::Status),
+            Event::Rejected(refused) => Err(Failure::new(Kind::Refused, refused.reason)),
+            Event::PermissionDenied(denied) => Err(Failure::new(Kind::Refused, denied.error)),
+            Event::SpawnError(error) => Err(Failure::new(Kind::Broken, error.error)),
+            Event::Start(_) | Event::Stdout(_) | Event::Stderr(_) => Ok(Next::Event),
+        }
+    }
+
+    fn print_out(&mut self, bytes: &[u8]) -> Result<Next, Failure> {
+        let fresh = self.out.fresh(bytes);
+        self.progress.before_output(fresh);
+        match stdout::write(fresh)? {
+            Reader::There => Ok(Next::Event),
+            Reader::Gone => Ok(Next::ReaderGone),
+        }
+    }
+}

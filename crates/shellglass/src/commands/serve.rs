@@ -1,0 +1,65 @@
+//! `serve`: the daemon, in the foreground or in the background.
+
+mod daemon;
+mod log;
+mod plan;
+
+use crate::cli::Serve;
+use crate::client::log_file;
+use crate::detach;
+use crate::error::{Failure, Kind};
+use crate::stdout;
+use plan::Plan;
+use std::fs::OpenOptions;
+use std::process::ExitCode;
+
+/// Runs the daemon until it is told to stop.
+pub(super) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
+    let plan = Plan::new(arguments)?;
+    if arguments.detach {
+        let said = detach::start(&plan.arguments(arguments)?, &log_file(&plan.data_dir))?;
+        stdout::print(&said)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let served = in_this_process(&plan, arguments.detached);
+    if let (true, Err(failure)) = (arguments.detached, &served) {
+        // Whoever started us reads this and repeats it.
+        stdout::print(&format!("{failure}\n"))?;
+    }
+    served.map(|()| ExitCode::SUCCESS)
+}
+
+fn in_this_process(plan: &Plan, is_detached: bool) -> Result<(), Failure> {
+    if is_detached {
+        // A terminal that closes must not take us along. This fails only for
+        // the leader of a session, who has no terminal to lose.
+        let _ = rustix::process::setsid();
+    }
+    log::start(&plan.settings.daemon.log)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| {
+        Failure::new(Kind::Broken, format!("no event loop can be made: {error}"))
+    })?;
+    let announce = move |place: &str| announce(place, is_detached);
+    runtime.block_on(daemon::run(plan, announce))
+}
+
+/// Says the one line that a daemon says when it is ready.
+fn announce(places: &str, is_detached: bool) -> Result<(), Failure> {
+    stdout::print(&format!("{}listening on {places}\n", detach::READY_PREFIX))?;
+    if is_detached {
+        let closed = OpenOptions::new()
+            .write(true)
+            .open("/dev/null")
+            .and_then(|null| Ok(rustix::stdio::dup2_stdout(&null)?));
+        closed.map_err(|error| {
+            Failure::new(
+                Kind::Broken,
+                format!("standard output cannot be closed: {error}"),
+            )
+        })?;
+    }
+    Ok(())
+}

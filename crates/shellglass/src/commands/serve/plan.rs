@@ -1,0 +1,162 @@
+//! What a daemon needs to know before it begins: flags over configuration, and
+//! every path absolute.
+
+use crate::cli::Serve;
+use crate::client;
+use crate::config::{self, CgroupUse, ModeName, Settings, Sources, StartupName};
+use crate::dirs::{self, Dirs};
+use crate::error::{Failure, Kind};
+use glass_model::{Mode, Startup};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// How a daemon is to run.
+pub(super) struct Plan {
+    /// The configuration, with the flags on top.
+    pub settings: Settings,
+    /// Where the journal lives.
+    pub data_dir: PathBuf,
+    /// Where the daemon listens.
+    pub socket: PathBuf,
+    /// Where sessions have their pipes, and the keeper its socket.
+    pub runtime_dir: PathBuf,
+}
+
+impl Plan {
+    /// Reads the configuration and puts the flags on top. One daemon serves
+    /// many projects, so no project's layer is read.
+    pub(super) fn new(arguments: &Serve) -> Result<Plan, Failure> {
+        let dirs = Dirs::of_this_process()?;
+        let user = arguments
+            .config
+            .clone()
+            .unwrap_or_else(|| dirs.config_file());
+        let mut settings = config::load(&Sources {
+            user,
+            user_is_required: arguments.config.is_some(),
+            project: None,
+            variable: &|name| std::env::var(name).ok(),
+        })?
+        .settings;
+        if let Some(listen) = arguments.listen {
+            settings.daemon.listen = listen;
+        }
+        let data_dir = match &arguments.data_dir {
+            Some(given) => absolute(given)?,
+            None => absolute(&client::data_dir(&dirs, &settings))?,
+        };
+        let socket = match &arguments.socket {
+            Some(given) => absolute(given)?,
+            None => absolute(&client::socket(&dirs, &settings)?)?,
+        };
+        dirs::check_socket_path(&socket)?;
+        let runtime_dir = runtime_dir(&dirs, &data_dir);
+        dirs::make_private(&dirs.runtime)?;
+        dirs::make_private(&runtime_dir)?;
+        let plan = Plan {
+            settings,
+            data_dir,
+            socket,
+            runtime_dir,
+        };
+        dirs::check_socket_path(&plan.keeper_socket())?;
+        Ok(plan)
+    }
+
+    /// The keeper's socket.
+    pub(super) fn keeper_socket(&self) -> PathBuf {
+        self.runtime_dir.join("keeper.sock")
+    }
+
+    /// Where our process number stands while we serve.
+    pub(super) fn pid_file(&self) -> PathBuf {
+        self.socket.with_extension("pid")
+    }
+
+    /// The same flags for the process in the background, whose directory is
+    /// another.
+    pub(super) fn arguments(&self, given: &Serve) -> Result<Vec<OsString>, Failure> {
+        let mut arguments: Vec<OsString> = vec![
+            "--socket".into(),
+            self.socket.clone().into(),
+            "--data-dir".into(),
+            self.data_dir.clone().into(),
+        ];
+        if let Some(config) = &given.config {
+            arguments.extend(["--config".into(), absolute(config)?.into()]);
+        }
+        if let Some(listen) = given.listen {
+            arguments.extend(["--listen".into(), listen.to_string().into()]);
+        }
+        Ok(arguments)
+    }
+
+    /// The mode of a session that asks for none; absent is auto.
+    pub(super) fn mode(&self) -> Option<Mode> {
+        match self.settings.session.mode {
+            ModeName::Auto => None,
+            ModeName::Line => Some(Mode::Line),
+            ModeName::Pipe => Some(Mode::Pipe),
+        }
+    }
+
+    /// The start files of a session that asks for none.
+    pub(super) fn startup(&self) -> Startup {
+        match self.settings.session.startup {
+            StartupName::Login => Startup::Login,
+            StartupName::Rc => Startup::Rc,
+            StartupName::None => Startup::Nothing,
+        }
+    }
+
+    /// Whether launches get cgroups.
+    pub(super) fn uses_cgroups(&self) -> bool {
+        self.settings.keeper.cgroup == CgroupUse::Auto
+    }
+}
+
+/// The runtime directory, or a folder in it for another journal than the usual:
+/// what a keeper holds belongs to one journal.
+fn runtime_dir(dirs: &Dirs, data_dir: &Path) -> PathBuf {
+    if data_dir == dirs.data {
+        return dirs.runtime.clone();
+    }
+    dirs.runtime.join(format!("{:08x}", fingerprint(data_dir)))
+}
+
+/// FNV-1a, which stays the same from one build to the next.
+fn fingerprint(path: &Path) -> u32 {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    bytes.iter().fold(0x811c_9dc5, |hash: u32, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| {
+        Failure::new(
+            Kind::Failed,
+            format!("{} is not a path: {error}", path.display()),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runtime_dir;
+    use crate::dirs::Dirs;
+    use std::path::Path;
+
+    #[test]
+    fn each_journal_has_a_keeper_of_its_own() {
+        let dirs = Dirs {
+            config: "/c".into(),
+            data: "/d".into(),
+            runtime: "/r".into(),
+        };
+        assert_eq!(runtime_dir(&dirs, Path::new("/d")), Path::new("/r"));
+        let other = runtime_dir(&dirs, Path::new("/e"));
+        assert_eq!(other.parent(), Some(Path::new("/r")));
+        assert_ne!(other, runtime_dir(&dirs, Path::new("/f")));
+    }
+}

@@ -1,0 +1,28 @@
+//! The configuration: one TOML file in layers, of which each later one wins.
+//!
+//! Built-in values, then the user's file, then the project's (which can only
+//! narrow), then the environment. Flags are the last layer and belong to the
+//! command that has them. Nothing is read that is not there, so that a command
+//! without a configuration costs a few failed look-ups.
+
+mod environment;
+mod error;
+mod layers;
+mod limits;
+mod nearest;
+mod read;
+mod settings;
+mod show;
+
+pub(crate) use error::ConfigError;
+pub(crate) use layers::{Loaded, Sources, load};
+pub(crate) use settings::{CgroupUse, Listen, ModeName, Settings, StartupName};
+pub(crate) use show::render;
+
+/// The configuration's JSON schema.
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(Settings)
+}
+
+/// The name of a project's file, at its workspace root.
+pub(crate) const PROJECT_FILE: &str = ".shellglass.toml";

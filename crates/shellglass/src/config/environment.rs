@@ -1,0 +1,90 @@
+//! The environment's layer: `SHELLGLASS_<SECTION>_<KEY>`.
+
+use super::error::ConfigError;
+use super::read::defaults;
+use super::settings::Settings;
+use serde::Deserialize;
+
+/// The variable of a setting.
+pub(crate) fn variable(section: &str, key: &str) -> String {
+    format!("SHELLGLASS_{section}_{key}").to_uppercase()
+}
+
+/// Settings that variables give, and the name of each variable. Only names of
+/// settings are looked up, so that `SHELLGLASS_SESSION_ID` and its kind, which
+/// commands see, mean nothing here.
+pub(crate) fn read(
+    lookup: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<(String, String, toml::Value)>, ConfigError> {
+    let mut found = Vec::new();
+    for (section, content) in &defaults() {
+        for (key, default) in content.as_table().into_iter().flatten() {
+            let name = variable(section, key);
+            let Some(text) = lookup(&name) else { continue };
+            let value = value(default, &text)
+                .and_then(|value| check(section, key, value))
+                .map_err(|message| ConfigError::WrongVariable { name, message })?;
+            found.push((section.clone(), key.clone(), value));
+        }
+    }
+    Ok(found)
+}
+
+/// The text as a value of the same kind as the default.
+fn value(default: &toml::Value, text: &str) -> Result<toml::Value, String> {
+    match default {
+        toml::Value::Integer(_) => text
+            .trim()
+            .parse()
+            .map(toml::Value::Integer)
+            .map_err(|_| format!("'{text}' is not a whole number")),
+        toml::Value::Array(_) => {
+            let words = text
+                .split(',')
+                .map(str::trim)
+                .filter(|word| !word.is_empty());
+            Ok(toml::Value::Array(words.map(toml::Value::from).collect()))
+        }
+        toml::Value::Table(_) => Err("a table cannot be given in a variable".to_owned()),
+        _ => Ok(toml::Value::from(text)),
+    }
+}
+
+fn check(section: &str, key: &str, value: toml::Value) -> Result<toml::Value, String> {
+    let keys = toml::Table::from_iter([(key.to_owned(), value.clone())]);
+    let table = toml::Table::from_iter([(section.to_owned(), toml::Value::Table(keys))]);
+    match Settings::deserialize(table) {
+        Ok(_) => Ok(value),
+        Err(error) => Err(error.message().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    fn check(name: &str, text: &str) -> Result<usize, String> {
+        let lookup = |asked: &str| (asked == name).then(|| text.to_owned());
+        read(&lookup)
+            .map(|found| found.len())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_variable_sets_its_key_and_others_mean_nothing() {
+        assert_eq!(check("SHELLGLASS_LIMITS_QUEUE_MAX", "8"), Ok(1));
+        assert_eq!(check("SHELLGLASS_SESSION_SCRUB_ENV", "A,B_*"), Ok(1));
+        assert_eq!(check("SHELLGLASS_SESSION_ID", "s-x"), Ok(0));
+    }
+
+    #[test]
+    fn a_wrong_value_names_its_variable() {
+        let error = check("SHELLGLASS_LIMITS_QUEUE_MAX", "many").expect_err("not a number");
+        assert_eq!(
+            error,
+            "the variable SHELLGLASS_LIMITS_QUEUE_MAX: 'many' is not a whole number"
+        );
+        assert!(check("SHELLGLASS_LIMITS_QUEUE_MAX", "-1").is_err());
+        assert!(check("SHELLGLASS_SESSION_MODE", "fast").is_err());
+    }
+}

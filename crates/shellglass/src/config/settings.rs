@@ -1,0 +1,195 @@
+//! Every setting, with its type, its default and a sentence about it. This is
+//! the one list: the schema, `config show` and the names of environment
+//! variables come from it.
+
+use super::limits::LimitSettings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+
+/// The whole configuration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "Shellglass configuration")]
+pub(crate) struct Settings {
+    /// The daemon itself.
+    pub daemon: DaemonSettings,
+    /// What a session is like when its maker does not say.
+    pub session: SessionSettings,
+    /// Every bound. A project can only narrow these.
+    pub limits: LimitSettings,
+    /// The process that holds the children.
+    pub keeper: KeeperSettings,
+}
+
+/// The daemon itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct DaemonSettings {
+    /// Where to listen beside the Unix socket: "none", or a loopback address
+    /// and port such as "127.0.0.1:7583".
+    pub listen: Listen,
+    /// The Unix socket; empty for `daemon.sock` in the runtime directory.
+    pub socket: String,
+    /// Where the journal lives; empty for the usual place.
+    pub data_dir: String,
+    /// What is logged: a level, or a filter such as "info,glass_session=debug".
+    pub log: String,
+}
+
+impl Default for DaemonSettings {
+    fn default() -> DaemonSettings {
+        DaemonSettings {
+            listen: Listen::Nowhere,
+            socket: String::new(),
+            data_dir: String::new(),
+            log: "info".to_owned(),
+        }
+    }
+}
+
+/// What a session is like when its maker does not say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SessionSettings {
+    /// How commands are run: a warm shell ("pipe"), a new shell for every
+    /// command ("line"), or whichever works ("auto").
+    pub mode: ModeName,
+    /// The shell's name or path; empty for `$SHELL`, then bash, then sh.
+    pub shell: String,
+    /// Which start files a warm shell reads: those of a login shell, those of
+    /// an interactive one ("rc"), or none.
+    pub startup: StartupName,
+    /// Variables that are not passed on to commands. A `*` stands for any
+    /// characters: "AWS_*".
+    pub scrub_env: Vec<String>,
+    /// Variables that every session gets.
+    pub env: BTreeMap<String, String>,
+}
+
+/// The process that holds the children.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct KeeperSettings {
+    /// Seconds without a child and without a daemon after which it ends.
+    pub idle_seconds: u32,
+    /// Whether launches get cgroups of their own where that is possible.
+    pub cgroup: CgroupUse,
+}
+
+impl Default for KeeperSettings {
+    fn default() -> KeeperSettings {
+        KeeperSettings {
+            idle_seconds: 60,
+            cgroup: CgroupUse::Auto,
+        }
+    }
+}
+
+/// How a session runs its commands.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ModeName {
+    /// A warm shell, and a new one for each command where none can be kept.
+    #[default]
+    Auto,
+    /// A new shell for every command.
+    Line,
+    /// One warm shell.
+    Pipe,
+}
+
+/// Which start files a warm shell reads.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StartupName {
+    /// Those of a login shell.
+    #[default]
+    Login,
+    /// Those of an interactive shell.
+    Rc,
+    /// None.
+    None,
+}
+
+impl StartupName {
+    /// The word of the contract.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            StartupName::Login => "login",
+            StartupName::Rc => "rc",
+            StartupName::None => "none",
+        }
+    }
+}
+
+/// Whether cgroups are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CgroupUse {
+    /// Where they can be had.
+    #[default]
+    Auto,
+    /// Never.
+    Off,
+}
+
+/// Where to listen beside the Unix socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub(crate) enum Listen {
+    /// Nowhere.
+    #[default]
+    Nowhere,
+    /// On this loopback address.
+    On(SocketAddr),
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Listen::Nowhere => f.write_str("none"),
+            Listen::On(address) => address.fmt(f),
+        }
+    }
+}
+
+impl From<Listen> for String {
+    fn from(listen: Listen) -> String {
+        listen.to_string()
+    }
+}
+
+impl TryFrom<String> for Listen {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Listen, String> {
+        text.parse()
+    }
+}
+
+impl std::str::FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Listen, String> {
+        if text == "none" {
+            return Ok(Listen::Nowhere);
+        }
+        match text.parse::<SocketAddr>() {
+            Ok(address) if address.ip().is_loopback() => Ok(Listen::On(address)),
+            Ok(address) => Err(format!(
+                "{address} can be reached from other machines; only loopback addresses are served"
+            )),
+            Err(_) => Err(format!(
+                "'{text}' is neither \"none\" nor an address such as \"127.0.0.1:7583\""
+            )),
+        }
+    }
+}
