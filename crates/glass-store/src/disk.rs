@@ -92,10 +92,12 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
+    /// A reserve that an earlier process left counts.
     pub(crate) fn new(path: PathBuf) -> Reserve {
+        let left = std::fs::metadata(&path).is_ok_and(|file| file.len() >= RESERVE_BYTES);
         Reserve {
             path,
-            held: AtomicBool::new(false),
+            held: AtomicBool::new(left),
         }
     }
 

@@ -1,8 +1,10 @@
 //! How far the events of an execution's output reach.
 
-use crate::error::ReadError;
-use crate::store::Store;
 use glass_model::ShellId;
+
+use crate::Store;
+use crate::error::ReadError;
+use crate::row::natural;
 
 /// Where the events of an execution end: for each stream in bytes of its file,
 /// and in all with what was never recorded.
@@ -24,12 +26,23 @@ impl Store {
         let mut select = conn.prepare_cached(
             "SELECT max(CASE stream WHEN 0 THEN offset + bytes END), \
              max(CASE stream WHEN 1 THEN offset + bytes END), max(position + bytes) \
-             FROM events WHERE shell_id = ?1 AND kind < 2",
+             FROM events WHERE shell_id = ?1 AND kind < 2 \
+             UNION ALL SELECT stdout_forgotten, stderr_forgotten, position_forgotten \
+             FROM executions WHERE shell_id = ?1",
         )?;
-        let ends: [Option<i64>; 3] =
-            select.query_row([shell.0], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
-        let [stdout, stderr, position] =
-            ends.map(|end| end.and_then(|end| u64::try_from(end).ok()).unwrap_or(0));
-        Ok(Recorded { stdout, stderr, position })
+        let mut rows = select.query([shell.0])?;
+        let mut ends = [0; 3];
+        while let Some(row) = rows.next()? {
+            for (column, end) in ends.iter_mut().enumerate() {
+                let reached: Option<i64> = row.get(column)?;
+                *end = natural::<u64>(reached.unwrap_or(0), "an offset")?.max(*end);
+            }
+        }
+        let [stdout, stderr, position] = ends;
+        Ok(Recorded {
+            stdout,
+            stderr,
+            position,
+        })
     }
 }

@@ -35,7 +35,8 @@ const STATEMENTS_MAX: usize = 96;
 ///   queries that use it spell `kind < 2` as it does.
 ///
 /// `kept` counts the recorded bytes of an ended execution; those of a running
-/// one are counted in memory, so that output costs no second write.
+/// one are counted in memory, so that output costs no second write. The three
+/// `forgotten` columns say how far the events reached that a limit deleted.
 const SCHEMA: &str = "
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE sessions (
@@ -67,6 +68,9 @@ CREATE TABLE executions (
   session INTEGER NOT NULL,
   phase INTEGER NOT NULL,
   kept INTEGER NOT NULL DEFAULT 0,
+  stdout_forgotten INTEGER NOT NULL DEFAULT 0,
+  stderr_forgotten INTEGER NOT NULL DEFAULT 0,
+  position_forgotten INTEGER NOT NULL DEFAULT 0,
   launch INTEGER,
   slot INTEGER NOT NULL,
   start_idx INTEGER,

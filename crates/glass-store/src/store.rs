@@ -57,7 +57,11 @@ impl Store {
         reserve.refill(&gauge);
 
         let path = dir.join("journal.db");
-        let conn = schema::open_writer(&path)?;
+        let conn = match schema::open_writer(&path) {
+            // Opening writes a little, which a full disk refuses.
+            Err(OpenError::Database(_)) if reserve.release() => schema::open_writer(&path)?,
+            opened => opened?,
+        };
         let shell_id = last_shell_id(&conn).map_err(OpenError::Database)?;
         let writer = Writer::new(conn).map_err(OpenError::Database)?;
         let writer = Arc::new(Mutex::new(writer));

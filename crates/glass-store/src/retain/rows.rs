@@ -2,7 +2,7 @@
 //! that have none left.
 
 use glass_model::{ShellId, Stream};
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::Retained;
 use crate::Store;
@@ -76,6 +76,7 @@ impl Store {
             for piece in &gone {
                 txn.uncount_output(piece.shell, session, piece.bytes)?;
             }
+            remember_reach(txn.conn, session, to)?;
             let deleted = txn
                 .conn
                 .prepare_cached("DELETE FROM events WHERE session = ?1 AND idx < ?2")?
@@ -117,4 +118,20 @@ impl Store {
         done.executions += empty.len() as u64;
         Ok(())
     }
+}
+
+/// Notes in each execution how far the events reached that are about to go, so
+/// that nobody takes their bytes for ones that were never named.
+fn remember_reach(conn: &Connection, session: i64, to: i64) -> rusqlite::Result<()> {
+    let sql = "UPDATE executions SET stdout_forgotten = max(stdout_forgotten, stdout), \
+         stderr_forgotten = max(stderr_forgotten, stderr), \
+         position_forgotten = max(position_forgotten, position) \
+         FROM (SELECT shell_id AS shell, \
+         coalesce(max(CASE stream WHEN 0 THEN offset + bytes END), 0) AS stdout, \
+         coalesce(max(CASE stream WHEN 1 THEN offset + bytes END), 0) AS stderr, \
+         coalesce(max(position + bytes), 0) AS position FROM events \
+         WHERE session = ?1 AND idx < ?2 AND kind < 2 AND shell_id IS NOT NULL \
+         GROUP BY shell_id) WHERE shell_id = shell";
+    conn.prepare_cached(sql)?.execute([session, to])?;
+    Ok(())
 }

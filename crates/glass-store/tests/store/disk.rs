@@ -80,6 +80,48 @@ fn fills_its_disk() {
     assert_eq!(store.cursor(&id).unwrap().next, EventIndex(committed + 1));
 }
 
+#[test]
+fn a_journal_on_a_full_disk_can_be_opened_and_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = "disk::opens_on_a_full_disk";
+    let Some(mut child) = child::of_test_with_mounts(name, dir.path()) else {
+        return;
+    };
+    assert!(child.status().unwrap().success());
+}
+
+#[test]
+#[ignore = "is the child of the test above"]
+fn opens_on_a_full_disk() {
+    let Some(dir) = child::dir() else { return };
+    child::mount(&[
+        "-t",
+        "tmpfs",
+        "-o",
+        "size=20m",
+        "none",
+        dir.to_str().unwrap(),
+    ]);
+    let store = open(&dir);
+    let mut tape = Tape::begin(&store, 1);
+    tape.event(None, EventBody::Disposed);
+    let id = tape.id.clone();
+    drop(store);
+    let mut junk = std::fs::File::create(dir.join("junk")).unwrap();
+    while junk.write(&[1; 4096]).is_ok_and(|bytes| bytes > 0) {}
+
+    let store = open(&dir);
+    let mut tape = Tape {
+        store: &store,
+        id,
+        index: 1,
+    };
+    for _ in 0..100 {
+        tape.event(None, EventBody::Disposed);
+    }
+    assert_eq!(tape.bodies().len(), 101);
+}
+
 /// Records output until there is no room; checks that nothing was consumed by
 /// the attempt that failed.
 fn splice_until_full(store: &Store, shell: ShellId) -> u64 {

@@ -1,7 +1,7 @@
 //! Limits on age, rows and bytes.
 
-use glass_model::{EventBody, EventIndex, Limits, Outcome, ShellId, Stream};
-use glass_store::{Change, Cursor, Retained, Store};
+use glass_model::{Dropped, EventBody, EventIndex, Limits, Outcome, ShellId, Stream};
+use glass_store::{Change, Cursor, Recorded, Retained, Store};
 
 use crate::fixture::{Tape, bytes_at, open, roomy};
 
@@ -193,6 +193,49 @@ fn the_oldest_events_go_and_executions_with_them() {
     assert!(!store.output_path(shells[0], Stream::Stdout).exists());
     tape.event(None, EventBody::Disposed);
     assert_eq!(store.retain(0).unwrap().events, 1);
+}
+
+#[test]
+fn bytes_whose_events_were_deleted_count_as_recorded() {
+    let dir = tempfile::tempdir().unwrap();
+    let limits = Limits {
+        session_events_max: 1,
+        ..roomy()
+    };
+    let store = Store::open(dir.path(), &limits).unwrap();
+    let mut tape = Tape::begin(&store, 1);
+    let shell = tape.execution();
+    tape.output(shell, Stream::Stdout, 100, 0);
+    tape.output(shell, Stream::Stderr, 30, 100);
+    let dropped = Dropped {
+        bytes: 5,
+        events: 1,
+        reason: "disk".to_owned(),
+    };
+    tape.event(
+        Some(shell),
+        EventBody::Dropped {
+            position: 130,
+            dropped,
+        },
+    );
+    tape.event(None, EventBody::Disposed);
+    let recorded = Recorded {
+        stdout: 100,
+        stderr: 30,
+        position: 135,
+    };
+    assert_eq!(store.recorded(shell).unwrap(), recorded);
+    assert_eq!(store.retain(0).unwrap().events, 3);
+    assert_eq!(store.recorded(shell).unwrap(), recorded);
+    tape.output(shell, Stream::Stdout, 10, 135);
+    let recorded = Recorded {
+        stdout: 110,
+        stderr: 30,
+        position: 145,
+    };
+    assert_eq!(store.recorded(shell).unwrap(), recorded);
+    assert_eq!(store.recorded(ShellId(99)).unwrap(), Recorded::default());
 }
 
 #[test]
