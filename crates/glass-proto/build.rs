@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed=proto");
-    let descriptors =
-        protox::compile(["agent_v1.proto", "shellglass_v1.proto"], ["proto"])?;
+    let descriptors = protox::compile(["agent_v1.proto", "shellglass_v1.proto"], ["proto"])?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()

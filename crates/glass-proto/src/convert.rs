@@ -3,8 +3,8 @@
 use crate::agent::v1 as agent;
 use crate::shellglass::v1 as wire;
 use glass_model::{
-    AbortReason, Dropped, Event, EventBody, Execution, Outcome, SandboxKind, SandboxPolicy,
-    Stream, core_dump_possible, signal_name,
+    AbortReason, Dropped, Event, EventBody, Execution, Outcome, SandboxKind, SandboxPolicy, Stream,
+    core_dump_possible, signal_name,
 };
 
 /// A policy as a caller asked for it.
@@ -54,7 +54,10 @@ pub fn text_and_raw(bytes: Vec<u8>) -> (String, Option<prost::bytes::Bytes>) {
         Ok(text) => (text, None),
         Err(error) => {
             let bytes = error.into_bytes();
-            (String::from_utf8_lossy(&bytes).into_owned(), Some(bytes.into()))
+            (
+                String::from_utf8_lossy(&bytes).into_owned(),
+                Some(bytes.into()),
+            )
         }
     }
 }
@@ -87,7 +90,10 @@ pub fn exit_stream(
     output_location: Option<agent::OutputLocation>,
 ) -> agent::ShellStreamExit {
     agent::ShellStreamExit {
-        code: outcome.code.and_then(|code| u32::try_from(code).ok()).unwrap_or(0),
+        code: outcome
+            .code
+            .and_then(|code| u32::try_from(code).ok())
+            .unwrap_or(0),
         cwd,
         output_location,
         aborted: outcome.abort.is_some(),
@@ -103,7 +109,9 @@ pub fn exit_event(command: String, outcome: &Outcome) -> wire::ExitEvent {
         code: outcome.code,
         signal: outcome.details.signal.map(signal_name).unwrap_or_default(),
         aborted: outcome.abort.is_some(),
-        abort_reason: outcome.abort.map_or(0, |reason| abort_reason(reason).into()),
+        abort_reason: outcome
+            .abort
+            .map_or(0, |reason| abort_reason(reason).into()),
         command,
         confidence: "high".to_owned(),
         is_trusted: true,
@@ -115,11 +123,17 @@ pub fn exit_event(command: String, outcome: &Outcome) -> wire::ExitEvent {
 pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
     use wire::session_event::Event as Body;
     let body = match event.body {
-        EventBody::Output { stream: Stream::Stdout, .. } => {
+        EventBody::Output {
+            stream: Stream::Stdout,
+            ..
+        } => {
             let (data, raw) = text_and_raw(bytes);
             Body::Stdout(agent::ShellStreamStdout { data, raw })
         }
-        EventBody::Output { stream: Stream::Stderr, .. } => {
+        EventBody::Output {
+            stream: Stream::Stderr,
+            ..
+        } => {
             let (data, raw) = text_and_raw(bytes);
             Body::Stderr(agent::ShellStreamStderr { data, raw })
         }
@@ -133,12 +147,24 @@ pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
         EventBody::Exit { command, outcome } => Body::Exit(exit_event(command, &outcome)),
         EventBody::Cwd { cwd } => Body::Cwd(wire::CwdChange { cwd }),
         EventBody::Disposed => Body::Disposed(wire::Disposed {}),
-        EventBody::Dropped { dropped: Dropped { bytes, events, reason }, .. } => {
-            Body::Dropped(wire::Dropped { bytes, events, reason })
-        }
-        EventBody::Status { status, detail } => {
-            Body::Status(wire::Status { status, detail, pid: 0 })
-        }
+        EventBody::Dropped {
+            dropped:
+                Dropped {
+                    bytes,
+                    events,
+                    reason,
+                },
+            ..
+        } => Body::Dropped(wire::Dropped {
+            bytes,
+            events,
+            reason,
+        }),
+        EventBody::Status { status, detail } => Body::Status(wire::Status {
+            status,
+            detail,
+            pid: 0,
+        }),
     };
     wire::SessionEvent {
         index: event.index.0,
@@ -163,6 +189,8 @@ pub fn wire_execution(execution: &Execution) -> Option<wire::Execution> {
         tool_call_id: execution.tool_call_id.clone(),
         sandbox_policy: Some(sandbox_to_wire(&execution.sandbox)),
         aborted: outcome.abort.is_some(),
-        abort_reason: outcome.abort.map_or(0, |reason| abort_reason(reason).into()),
+        abort_reason: outcome
+            .abort
+            .map_or(0, |reason| abort_reason(reason).into()),
     })
 }

@@ -6,8 +6,8 @@ mod convert;
 pub mod json;
 
 pub use convert::{
-    exit_details, exit_event, exit_stream, sandbox_from_wire, sandbox_to_wire, session_event, text_and_raw,
-    wire_execution,
+    exit_details, exit_event, exit_stream, sandbox_from_wire, sandbox_to_wire, session_event,
+    text_and_raw, wire_execution,
 };
 
 /// The messages of the mission.

@@ -1,1 +1,14 @@
-//! Placeholder.
+//! Listens: gRPC over a Unix socket and, where asked for, over TCP; finds out
+//! who the caller is. It decides nothing about commands.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod auth;
+mod history;
+mod peer;
+mod serve;
+mod service;
+mod status;
+
+pub use auth::Tokens;
+pub use serve::{Listening, Options, ServeError, serve};

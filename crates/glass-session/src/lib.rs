@@ -1,1 +1,47 @@
-//! Placeholder.
+//! Runs sessions, from an accepted command to its last event.
+//!
+//! Theory of operation. A *session* is one task (`actor`) around one pure
+//! function (`state`). It has a warm *shell* whose command boundaries travel
+//! over sockets (`shell`, `driver`), or a new shell for every command; the
+//! processes belong to the keeper and outlive us. What a command writes goes
+//! from its pipe to a file in one system call (`recording`), is named by events
+//! in the journal, and only then reaches readers (`feed`). After a crash the
+//! next daemon reads the journal, takes the descriptors back from the keeper
+//! (`actor::adopt`), and goes on.
+#![forbid(unsafe_code)]
+
+mod actor;
+mod context;
+pub mod driver;
+mod engine;
+mod errors;
+mod failpoint;
+mod feed;
+mod pipes;
+mod random;
+mod ready;
+mod recording;
+mod routes;
+mod shell;
+mod shells;
+mod state;
+mod tag;
+mod text;
+
+pub(crate) use context::Context;
+
+pub use actor::{Finished, OutputEnd};
+pub use context::Settings;
+pub use engine::{
+    Caller, Engine, Gathered, OrderSpec, OutputFile, OutputPage, SessionSpec, SessionView, Target,
+    Ticket,
+};
+pub use errors::{CreateError, EngineError, ExecuteError, LookupError};
+pub use feed::Follower;
+/// Whether a process descends from another; here so that whoever listens needs
+/// no process tables of its own.
+pub use glass_spawn::tree::peer_descends_from as descends_from;
+pub use glass_store::WriteError;
+pub use random::hex_128 as random_token;
+pub use shells::NoShell;
+pub use text::incomplete_suffix;

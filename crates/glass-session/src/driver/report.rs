@@ -59,7 +59,7 @@ pub enum BadReport {
 ///
 /// After an error the stream cannot be followed any more: every later push
 /// fails the same way.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ReportParser {
     pending: Vec<u8>,
     broken: Option<BadReport>,
@@ -91,6 +91,11 @@ impl ReportParser {
     /// Whether a report has begun and not ended.
     pub fn is_mid_report(&self) -> bool {
         !self.pending.is_empty()
+    }
+
+    /// Bytes of a report that has begun and not ended.
+    pub fn pending_bytes(&self) -> usize {
+        self.pending.len()
     }
 
     fn take_reports(&mut self) -> Result<Vec<Report>, BadReport> {

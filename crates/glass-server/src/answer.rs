@@ -1,0 +1,268 @@
+//! What a caller of `Execute` and `Run` gets.
+
+use crate::status;
+use glass_model::{EventBody, Execution, Outcome, ShellId, Stream, signal_name};
+use glass_proto::agent::v1 as agent;
+use glass_proto::agent::v1::shell_result::Result as Kind;
+use glass_proto::agent::v1::shell_stream::Event as Item;
+use glass_proto::{exit_details, exit_stream, sandbox_to_wire, text_and_raw};
+use glass_session::{Caller, Engine, Gathered, OutputEnd, OutputFile, Ticket};
+use std::time::Duration;
+use tokio::sync::mpsc::Sender;
+use tonic::Status;
+
+/// Output above this is gathered off the reactor, in bytes.
+const INLINE_BYTES_MAX: u64 = 256 * 1024;
+
+/// What a stream needs besides the execution.
+pub(crate) struct Streamed {
+    pub(crate) engine: Engine,
+    pub(crate) caller: Caller,
+    pub(crate) threshold: Option<u64>,
+}
+
+type Answers = Sender<Result<agent::ShellStream, Status>>;
+
+/// Ends a stream with an error of the journal's.
+pub(crate) async fn fail<T>(
+    sender: &Sender<Result<T, Status>>,
+    error: impl Into<glass_session::LookupError>,
+) {
+    // A client that is gone needs no answer.
+    let _ = sender.send(Err(status::lookup(error.into()))).await;
+}
+
+impl Streamed {
+    /// Sends an execution's events until its end, or until nobody listens; the
+    /// command goes on in any case.
+    pub(crate) async fn run(self, mut ticket: Ticket, sender: Answers) {
+        loop {
+            let events = match ticket.follower.next().await {
+                Ok(Some(events)) => events,
+                Ok(None) => return self.close(&sender).await,
+                Err(error) => return fail(&sender, error).await,
+            };
+            for event in events
+                .iter()
+                .filter(|event| event.shell_id == Some(ticket.shell_id))
+            {
+                let (item, last) = match &event.body {
+                    EventBody::Exit { outcome, command } => {
+                        match self.last_item(ticket.shell_id, command, outcome).await {
+                            Ok(item) => (item, true),
+                            Err(error) => {
+                                let _ = sender.send(Err(error)).await;
+                                return;
+                            }
+                        }
+                    }
+                    body => match self.item(&ticket, event, body) {
+                        Ok(Some(item)) => (item, false),
+                        Ok(None) => continue,
+                        Err(error) => return fail(&sender, error).await,
+                    },
+                };
+                let message = agent::ShellStream { event: Some(item) };
+                if sender.send(Ok(message)).await.is_err() || last {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The session ended without an end of this execution: nobody knows it.
+    async fn close(&self, sender: &Answers) {
+        let exit = exit_stream(&Outcome::default(), String::new(), None);
+        let message = agent::ShellStream {
+            event: Some(Item::Exit(exit)),
+        };
+        let _ = sender.send(Ok(message)).await;
+    }
+
+    fn item(
+        &self,
+        ticket: &Ticket,
+        event: &glass_model::Event,
+        body: &EventBody,
+    ) -> Result<Option<Item>, glass_session::LookupError> {
+        Ok(match body {
+            EventBody::CommandStart { pid, .. } => {
+                let execution = self.engine.execution(&self.caller, ticket.shell_id)?;
+                Some(Item::Start(agent::ShellStreamStart {
+                    sandbox_policy: Some(sandbox_to_wire(&execution.sandbox)),
+                    session_id: ticket.session.to_string(),
+                    shell_id: ticket.shell_id.0,
+                    pid: *pid,
+                }))
+            }
+            EventBody::Output { stream, .. } => {
+                let (data, raw) = text_and_raw(self.engine.event_bytes(event)?);
+                Some(match stream {
+                    Stream::Stdout => Item::Stdout(agent::ShellStreamStdout { data, raw }),
+                    Stream::Stderr => Item::Stderr(agent::ShellStreamStderr { data, raw }),
+                })
+            }
+            EventBody::Dropped { dropped, .. } => {
+                let data = format!("\n[{} bytes dropped: {}]\n", dropped.bytes, dropped.reason);
+                Some(Item::Stderr(agent::ShellStreamStderr { data, raw: None }))
+            }
+            _ => None,
+        })
+    }
+
+    async fn last_item(
+        &self,
+        id: ShellId,
+        command: &str,
+        outcome: &Outcome,
+    ) -> Result<Item, Status> {
+        let execution = self
+            .engine
+            .execution(&self.caller, id)
+            .map_err(status::lookup)?;
+        if let Some(error) = &outcome.spawn_error {
+            return Ok(Item::SpawnError(agent::ShellSpawnError {
+                command: command.to_owned(),
+                working_directory: wanted_directory(&execution),
+                error: error.clone(),
+            }));
+        }
+        let view = self
+            .engine
+            .session(&self.caller, execution.session.as_str())
+            .map_err(status::lookup)?;
+        let file = match self.threshold {
+            Some(_) => gather(&self.engine, id, None, self.threshold).await?.file,
+            None => None,
+        };
+        Ok(Item::Exit(exit_stream(
+            outcome,
+            view.session.cwd,
+            file.map(location),
+        )))
+    }
+}
+
+/// The directory that a command was to run in.
+fn wanted_directory(execution: &Execution) -> String {
+    if execution.requested_cwd.is_empty() {
+        execution.cwd.clone()
+    } else {
+        execution.requested_cwd.clone()
+    }
+}
+
+fn location(file: OutputFile) -> agent::OutputLocation {
+    agent::OutputLocation {
+        file_path: file.path.to_string_lossy().into_owned(),
+        size_bytes: file.bytes,
+        line_count: file.lines,
+    }
+}
+
+async fn gather(
+    engine: &Engine,
+    id: ShellId,
+    end: Option<OutputEnd>,
+    threshold: Option<u64>,
+) -> Result<Gathered, Status> {
+    if end.is_some_and(|end| end.position <= INLINE_BYTES_MAX) {
+        return engine.gather(id, end, threshold).map_err(status::lookup);
+    }
+    let engine = engine.clone();
+    tokio::task::spawn_blocking(move || engine.gather(id, end, threshold))
+        .await
+        .map_err(|_| Status::internal("gathering the output failed"))?
+        .map_err(status::lookup)
+}
+
+/// Waits for an execution and gathers everything about it into one result.
+pub(crate) async fn gathered(
+    engine: &Engine,
+    caller: &Caller,
+    ticket: Ticket,
+    threshold: Option<u64>,
+) -> Result<agent::ShellResult, Status> {
+    let id = ticket.shell_id;
+    let finished = ticket.finished().await.map_err(status::lookup)?;
+    let outcome = finished.outcome.map_err(|why| {
+        let hint = "the command has run; free space, then read it with 'shellglass history'";
+        status::with_hint(tonic::Code::ResourceExhausted, why, hint)
+    })?;
+    let output = gather(engine, id, finished.output, threshold).await?;
+    let execution = engine.execution(caller, id).map_err(status::lookup)?;
+    let sandbox_policy = Some(sandbox_to_wire(&execution.sandbox));
+    let kind = result_kind(&execution, outcome, output);
+    Ok(agent::ShellResult {
+        result: Some(kind),
+        sandbox_policy,
+        is_background: Some(false),
+        terminals_folder: None,
+    })
+}
+
+fn result_kind(execution: &Execution, outcome: Outcome, output: Gathered) -> Kind {
+    let command = execution.command.clone();
+    let working_directory = wanted_directory(execution);
+    if let Some(error) = outcome.spawn_error {
+        return Kind::SpawnError(agent::ShellSpawnError {
+            command,
+            working_directory,
+            error,
+        });
+    }
+    let text = |bytes: Vec<u8>| text_and_raw(bytes).0;
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    let output_location = output.file.map(location);
+    if outcome.abort == Some(glass_model::AbortReason::Timeout) {
+        return Kind::Timeout(agent::ShellTimeout {
+            command,
+            working_directory,
+            timeout_ms: i32::try_from(execution.timeout_ms).unwrap_or(i32::MAX),
+            stdout,
+            stderr,
+            output_location,
+        });
+    }
+    let ran = Duration::from_millis(
+        u64::try_from(execution.ended_ms.unwrap_or(execution.started_ms) - execution.started_ms)
+            .unwrap_or(0),
+    );
+    let execution_time = i32::try_from(ran.as_millis()).unwrap_or(i32::MAX);
+    let signal = outcome.details.signal.map(signal_name).unwrap_or_default();
+    let exit_details = exit_details(&outcome);
+    let interleaved_output = Some(text(output.interleaved));
+    let shell_id = Some(execution.shell_id.0);
+    if outcome.code == Some(0) && outcome.abort.is_none() {
+        return Kind::Success(agent::ShellSuccess {
+            command,
+            working_directory,
+            exit_code: 0,
+            signal,
+            stdout,
+            stderr,
+            execution_time,
+            output_location,
+            shell_id,
+            interleaved_output,
+            exit_details,
+        });
+    }
+    let aborted = outcome.abort.is_some();
+    Kind::Failure(agent::ShellFailure {
+        command,
+        working_directory,
+        exit_code: outcome.code.unwrap_or(0),
+        signal,
+        stdout,
+        stderr,
+        execution_time,
+        output_location,
+        interleaved_output,
+        abort_reason: aborted.then(|| agent::ShellAbortReason::UserAbort.into()),
+        aborted,
+        exit_details,
+        exit_code_unknown: outcome.code.is_none(),
+        shell_id,
+    })
+}

@@ -1,0 +1,61 @@
+//! A session's stored events, a page at a time.
+
+use glass_model::EventIndex;
+use glass_proto::shellglass::v1 as wire;
+use glass_proto::{session_event, wire_execution};
+use glass_session::{Caller, Engine, LookupError};
+use prost::Message as _;
+
+/// Bytes of events in one answer.
+const PAGE_BYTES_MAX: usize = 2 << 20;
+
+/// Events read from the journal in one go.
+const BATCH_EVENTS_MAX: usize = 256;
+
+/// The answer to a request for history.
+pub(crate) fn read(
+    engine: &Engine,
+    caller: &Caller,
+    request: &wire::HistoryRequest,
+) -> Result<wire::SessionHistory, LookupError> {
+    let session = engine.session(caller, &request.session_id)?.session;
+    let executions = engine.executions(caller, &request.session_id)?;
+    let (first, end) = engine.bounds(&session.id)?;
+    let mut history = wire::SessionHistory {
+        events: Vec::new(),
+        executions: executions.iter().filter_map(wire_execution).collect(),
+        cwd: session.cwd,
+        next_index: None,
+        first_index: first.0,
+    };
+    if request.omit_events {
+        return Ok(history);
+    }
+    let max = if request.max_events == 0 {
+        usize::MAX
+    } else {
+        request.max_events as usize
+    };
+    let mut at = EventIndex(request.from_index.max(first.0));
+    let mut bytes = 0;
+    'pages: while at < end && history.events.len() < max {
+        let wanted = (max - history.events.len()).min(BATCH_EVENTS_MAX);
+        let events = engine.events(&session.id, at, wanted)?;
+        if events.is_empty() {
+            break;
+        }
+        for event in events {
+            let index = event.index;
+            let content = engine.event_bytes(&event)?;
+            let message = session_event(event, content);
+            bytes += message.encoded_len();
+            if bytes > PAGE_BYTES_MAX && !history.events.is_empty() {
+                break 'pages;
+            }
+            history.events.push(message);
+            at = index.next();
+        }
+    }
+    history.next_index = (at < end).then_some(at.0);
+    Ok(history)
+}

@@ -1,0 +1,198 @@
+//! The listeners.
+
+use crate::auth::Tokens;
+use crate::peer::Peer;
+use crate::service::Service;
+use glass_proto::DESCRIPTORS;
+use glass_proto::shellglass::v1::shell_exec_server::ShellExecServer;
+use glass_session::Engine;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use tokio::net::{TcpListener, UnixListener};
+use tokio_stream::StreamExt as _;
+use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
+use tonic::transport::Server;
+use tonic::transport::server::Router;
+
+/// A request's size at most, in bytes: the longest command and some room.
+const REQUEST_BYTES_MAX: usize = 8 << 20;
+
+/// How much a stream may have under way, in bytes.
+const WINDOW_BYTES: u32 = 4 << 20;
+
+/// The longest path of a Unix socket, in bytes.
+const SOCKET_PATH_BYTES_MAX: usize = 107;
+
+/// What to listen on, and for whom.
+pub struct Options {
+    /// The sessions.
+    pub engine: Engine,
+    /// The Unix socket, for this user alone.
+    pub socket: PathBuf,
+    /// A TCP address, where asked for; loopback only.
+    pub listen: Option<SocketAddr>,
+    /// What callers present over TCP.
+    pub tokens: Tokens,
+}
+
+/// What is listened on; told once both listeners are open.
+#[derive(Clone, Debug)]
+pub struct Listening {
+    /// The Unix socket.
+    pub socket: PathBuf,
+    /// The TCP address, with the port that was found.
+    pub tcp: Option<SocketAddr>,
+}
+
+/// Why nothing is listened on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The path does not fit a socket's address.
+    #[error(
+        "the socket's path {path} has {bytes} bytes, and {SOCKET_PATH_BYTES_MAX} are the limit"
+    )]
+    PathTooLong {
+        /// The path.
+        path: PathBuf,
+        /// Its length.
+        bytes: usize,
+    },
+    /// The address can be reached from elsewhere.
+    #[error("{0} is not a loopback address")]
+    NotLoopback(SocketAddr),
+    /// The Unix socket cannot be opened.
+    #[error("cannot listen on {path}")]
+    Socket {
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The TCP address cannot be used.
+    #[error("cannot listen on {address}")]
+    Tcp {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Reflection cannot be offered.
+    #[error("the contract's description is broken")]
+    Reflection(#[from] tonic_reflection::server::Error),
+    /// Serving failed.
+    #[error("serving failed")]
+    Transport(#[from] tonic::transport::Error),
+}
+
+/// Serves until `stop` is over. `ready` hears what is listened on.
+pub async fn serve(
+    options: Options,
+    ready: impl FnOnce(Listening),
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    let Options {
+        engine,
+        socket,
+        listen,
+        tokens,
+    } = options;
+    let unix = open_socket(&socket)?;
+    let tcp = match listen {
+        Some(address) => Some(open_tcp(address).await?),
+        None => None,
+    };
+    let address = tcp.as_ref().and_then(|listener| listener.local_addr().ok());
+    let keeper_pid = engine.keeper_pid();
+    let router = router(Service::new(engine, tokens)).await?;
+    ready(Listening {
+        socket: socket.clone(),
+        tcp: address,
+    });
+
+    let peers = UnixListenerStream::new(unix).filter_map(move |stream| {
+        match stream.and_then(|stream| Peer::recognise(stream, keeper_pid)) {
+            Ok(Some(peer)) => Some(Ok::<_, io::Error>(peer)),
+            Ok(None) => {
+                tracing::warn!("a process of another user was turned away");
+                None
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection failed");
+                None
+            }
+        }
+    });
+    let over_unix = router.clone().serve_with_incoming(peers);
+    let over_tcp = async {
+        match tcp {
+            Some(tcp) => {
+                router
+                    .serve_with_incoming(TcpListenerStream::new(tcp))
+                    .await
+            }
+            None => std::future::pending().await,
+        }
+    };
+    let outcome = tokio::select! {
+        outcome = over_unix => outcome,
+        outcome = over_tcp => outcome,
+        () = stop => Ok(()),
+    };
+    // Another daemon may be starting: its socket is not ours to remove, but it
+    // cannot have one before we have let go of the data directory.
+    if let Err(error) = std::fs::remove_file(&socket) {
+        tracing::debug!(%error, "the socket was gone");
+    }
+    Ok(outcome?)
+}
+
+async fn router(service: Service) -> Result<Router, ServeError> {
+    let (reporter, health) = tonic_health::server::health_reporter();
+    reporter.set_serving::<ShellExecServer<Service>>().await;
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(DESCRIPTORS)
+        .build_v1()?;
+    let shell_exec = ShellExecServer::new(service).max_decoding_message_size(REQUEST_BYTES_MAX);
+    Ok(Server::builder()
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES)
+        .add_service(shell_exec)
+        .add_service(health)
+        .add_service(reflection))
+}
+
+/// Opens the socket where a dead daemon may have left one. The caller holds the
+/// data directory's lock, so no living one can be meant.
+fn open_socket(path: &Path) -> Result<UnixListener, ServeError> {
+    let bytes = path.as_os_str().len();
+    if bytes > SOCKET_PATH_BYTES_MAX {
+        return Err(ServeError::PathTooLong {
+            path: path.to_owned(),
+            bytes,
+        });
+    }
+    let failed = |source| ServeError::Socket {
+        path: path.to_owned(),
+        source,
+    };
+    match std::fs::remove_file(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    // Nobody but us may connect, from the first moment on.
+    let before = rustix::process::umask(rustix::fs::Mode::from_bits_truncate(0o177));
+    let listener = UnixListener::bind(path);
+    rustix::process::umask(before);
+    listener.map_err(failed)
+}
+
+async fn open_tcp(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    if !address.ip().is_loopback() {
+        return Err(ServeError::NotLoopback(address));
+    }
+    let failed = |source| ServeError::Tcp { address, source };
+    TcpListener::bind(address).await.map_err(failed)
+}

@@ -1,0 +1,465 @@
+//! The service of the contract, method by method. Each translates, asks the
+//! engine, and translates back.
+
+use crate::answer::{self, Streamed};
+use crate::auth::Tokens;
+use crate::peer::PeerInfo;
+use crate::{history, status};
+use glass_model::{EventIndex, Mode, Role, ShellId, Startup};
+use glass_proto::agent::v1 as agent;
+use glass_proto::shellglass::v1 as wire;
+use glass_proto::shellglass::v1::shell_exec_server::ShellExec;
+use glass_proto::{sandbox_from_wire, session_event};
+use glass_session::{Caller, Engine, OrderSpec, SessionSpec, SessionView, Target, Ticket};
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Request, Response, Status};
+
+/// Messages of a stream that wait for a slow client.
+const STREAM_MESSAGES_MAX: usize = 4;
+
+/// A long poll waits this long at most, in milliseconds.
+const WAIT_MS_MAX: u32 = 60_000;
+
+type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+pub(crate) struct Service {
+    engine: Engine,
+    tokens: Tokens,
+}
+
+impl Service {
+    pub(crate) fn new(engine: Engine, tokens: Tokens) -> Service {
+        Service { engine, tokens }
+    }
+
+    fn caller<T>(&self, request: &Request<T>) -> Result<Caller, Status> {
+        self.tokens
+            .caller(request.metadata(), request.extensions().get::<PeerInfo>())
+    }
+
+    async fn accept(
+        &self,
+        caller: &Caller,
+        request: wire::ExecuteRequest,
+    ) -> Result<Ticket, Status> {
+        let (target, order) = order_from_wire(caller, request)?;
+        self.engine
+            .execute(caller, target, order)
+            .await
+            .map_err(status::execute)
+    }
+}
+
+#[tonic::async_trait]
+impl ShellExec for Service {
+    type ExecuteStream = Answers<agent::ShellStream>;
+    type SubscribeStream = Answers<wire::SessionEvent>;
+    type AttachStream = Answers<wire::AttachOutput>;
+    type WatchCapabilitiesStream = Answers<wire::Capabilities>;
+
+    async fn create_session(
+        &self,
+        request: Request<wire::CreateSessionRequest>,
+    ) -> Result<Response<wire::Session>, Status> {
+        let caller = self.caller(&request)?;
+        let spec = spec_from_wire(request.into_inner())?;
+        let session = self
+            .engine
+            .create(&caller, spec)
+            .await
+            .map_err(status::create)?;
+        let view = self
+            .engine
+            .session(&caller, session.id.as_str())
+            .map_err(status::lookup)?;
+        Ok(Response::new(session_to_wire(view)))
+    }
+
+    async fn list_sessions(
+        &self,
+        request: Request<wire::ListSessionsRequest>,
+    ) -> Result<Response<wire::ListSessionsResponse>, Status> {
+        let caller = self.caller(&request)?;
+        let include = request.into_inner().include_disposed;
+        let views = self
+            .engine
+            .sessions(&caller, include)
+            .map_err(status::lookup)?;
+        let sessions = views.into_iter().map(session_to_wire).collect();
+        Ok(Response::new(wire::ListSessionsResponse { sessions }))
+    }
+
+    async fn get_session(
+        &self,
+        request: Request<wire::SessionRef>,
+    ) -> Result<Response<wire::Session>, Status> {
+        let caller = self.caller(&request)?;
+        let id = request.into_inner().session_id;
+        let view = self.engine.session(&caller, &id).map_err(status::lookup)?;
+        Ok(Response::new(session_to_wire(view)))
+    }
+
+    async fn dispose_session(
+        &self,
+        request: Request<wire::SessionRef>,
+    ) -> Result<Response<wire::Empty>, Status> {
+        let caller = self.caller(&request)?;
+        let id = request.into_inner().session_id;
+        self.engine
+            .dispose(&caller, &id)
+            .await
+            .map_err(status::lookup)?;
+        Ok(Response::new(wire::Empty {}))
+    }
+
+    async fn execute(
+        &self,
+        request: Request<wire::ExecuteRequest>,
+    ) -> Result<Response<Self::ExecuteStream>, Status> {
+        let caller = self.caller(&request)?;
+        let request = request.into_inner();
+        let threshold = threshold_of(&request);
+        let ticket = self.accept(&caller, request).await?;
+        let (sender, receiver) = mpsc::channel(STREAM_MESSAGES_MAX);
+        let streamed = Streamed {
+            engine: self.engine.clone(),
+            caller,
+            threshold,
+        };
+        tokio::spawn(streamed.run(ticket, sender));
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
+
+    async fn run(
+        &self,
+        request: Request<wire::ExecuteRequest>,
+    ) -> Result<Response<agent::ShellResult>, Status> {
+        let caller = self.caller(&request)?;
+        let request = request.into_inner();
+        let threshold = threshold_of(&request);
+        let ticket = self.accept(&caller, request).await?;
+        let result = answer::gathered(&self.engine, &caller, ticket, threshold).await?;
+        Ok(Response::new(result))
+    }
+
+    async fn cancel(
+        &self,
+        request: Request<wire::CancelRequest>,
+    ) -> Result<Response<wire::CancelResponse>, Status> {
+        let caller = self.caller(&request)?;
+        let request = request.into_inner();
+        let shell_id = request.shell_id.map(ShellId);
+        let cancelled = self
+            .engine
+            .cancel(&caller, &request.session_id, shell_id)
+            .await
+            .map_err(status::lookup)?;
+        Ok(Response::new(wire::CancelResponse { cancelled }))
+    }
+
+    async fn read_output(
+        &self,
+        request: Request<wire::ReadOutputRequest>,
+    ) -> Result<Response<wire::ReadOutputResponse>, Status> {
+        let caller = self.caller(&request)?;
+        let request = request.into_inner();
+        let wait = Duration::from_millis(u64::from(request.wait_ms.min(WAIT_MS_MAX)));
+        let id = ShellId(request.shell_id);
+        let page = self
+            .engine
+            .read_output(&caller, id, request.offset, request.max_bytes, wait)
+            .await
+            .map_err(status::lookup)?;
+        Ok(Response::new(wire::ReadOutputResponse {
+            output: String::from_utf8_lossy(&page.bytes).into_owned(),
+            next_offset: page.next_offset,
+            dropped_bytes: page.dropped,
+            running: page.running,
+            exit_code: page.code,
+            is_hot: page.hot,
+        }))
+    }
+
+    async fn get_session_history(
+        &self,
+        request: Request<wire::HistoryRequest>,
+    ) -> Result<Response<wire::SessionHistory>, Status> {
+        let caller = self.caller(&request)?;
+        let request = request.into_inner();
+        let engine = self.engine.clone();
+        let read = move || history::read(&engine, &caller, &request);
+        let history = tokio::task::spawn_blocking(read)
+            .await
+            .map_err(|_| Status::internal("reading the history failed"))?;
+        history.map(Response::new).map_err(status::lookup)
+    }
+
+    async fn subscribe(
+        &self,
+        request: Request<wire::SubscribeRequest>,
+    ) -> Result<Response<Self::SubscribeStream>, Status> {
+        let caller = self.caller(&request)?;
+        let request = request.into_inner();
+        let from = EventIndex(request.from_index);
+        let mut follower = self
+            .engine
+            .follow(&caller, &request.session_id, from)
+            .map_err(status::lookup)?;
+        let engine = self.engine.clone();
+        let (sender, receiver) = mpsc::channel(STREAM_MESSAGES_MAX);
+        tokio::spawn(async move {
+            loop {
+                let events = match follower.next().await {
+                    Ok(Some(events)) => events,
+                    Ok(None) => return,
+                    Err(error) => return answer::fail(&sender, error).await,
+                };
+                for event in events {
+                    let bytes = match engine.event_bytes(&event) {
+                        Ok(bytes) => bytes,
+                        Err(error) => {
+                            let _ = sender.send(Err(status::lookup(error))).await;
+                            return;
+                        }
+                    };
+                    let message = session_event(event.as_ref().clone(), bytes);
+                    if sender.send(Ok(message)).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
+
+    async fn get_capabilities(
+        &self,
+        request: Request<wire::Empty>,
+    ) -> Result<Response<wire::Capabilities>, Status> {
+        self.caller(&request)?;
+        Ok(Response::new(self.capabilities()))
+    }
+
+    async fn watch_capabilities(
+        &self,
+        request: Request<wire::Empty>,
+    ) -> Result<Response<Self::WatchCapabilitiesStream>, Status> {
+        self.caller(&request)?;
+        let (sender, receiver) = mpsc::channel(1);
+        let now = self.capabilities();
+        tokio::spawn(async move {
+            // They change only with the daemon, whose end closes the stream.
+            if sender.send(Ok(now)).await.is_ok() {
+                sender.closed().await;
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
+
+    async fn spawn_background(
+        &self,
+        _: Request<wire::SpawnBackgroundRequest>,
+    ) -> Result<Response<agent::BackgroundShellSpawnResult>, Status> {
+        Err(status::not_yet("SpawnBackground"))
+    }
+
+    async fn write_stdin(
+        &self,
+        _: Request<agent::WriteShellStdinArgs>,
+    ) -> Result<Response<agent::WriteShellStdinResult>, Status> {
+        Err(status::not_yet("WriteStdin"))
+    }
+
+    async fn wait(
+        &self,
+        _: Request<wire::WaitRequest>,
+    ) -> Result<Response<wire::WaitResponse>, Status> {
+        Err(status::not_yet("Wait"))
+    }
+
+    async fn attach(
+        &self,
+        _: Request<tonic::Streaming<wire::AttachInput>>,
+    ) -> Result<Response<Self::AttachStream>, Status> {
+        Err(status::not_yet("Attach"))
+    }
+
+    async fn check_command(
+        &self,
+        _: Request<wire::CheckCommandRequest>,
+    ) -> Result<Response<wire::CheckCommandResponse>, Status> {
+        Err(status::not_yet("CheckCommand"))
+    }
+
+    async fn list_approvals(
+        &self,
+        _: Request<wire::Empty>,
+    ) -> Result<Response<wire::ListApprovalsResponse>, Status> {
+        Err(status::not_yet("ListApprovals"))
+    }
+
+    async fn resolve_approval(
+        &self,
+        _: Request<wire::ResolveApprovalRequest>,
+    ) -> Result<Response<wire::Empty>, Status> {
+        Err(status::not_yet("ResolveApproval"))
+    }
+}
+
+impl Service {
+    fn capabilities(&self) -> wire::Capabilities {
+        wire::Capabilities {
+            raw_sandbox_supported: false,
+            sandbox_features: Vec::new(),
+            shells: self.engine.shells().to_vec(),
+            hosts: vec!["local".to_owned()],
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+fn threshold_of(request: &wire::ExecuteRequest) -> Option<u64> {
+    request
+        .args
+        .as_ref()
+        .and_then(|args| args.file_output_threshold_bytes)
+}
+
+fn invalid(message: String, hint: &str) -> Status {
+    status::with_hint(Code::InvalidArgument, message, hint)
+}
+
+fn spec_from_wire(request: wire::CreateSessionRequest) -> Result<SessionSpec, Status> {
+    let mode = match request.mode() {
+        wire::SessionMode::Unspecified | wire::SessionMode::Auto => None,
+        wire::SessionMode::Line => Some(Mode::Line),
+        wire::SessionMode::Pipe => Some(Mode::Pipe),
+        wire::SessionMode::Pty => {
+            let message = "mode pty is not part of this version".to_owned();
+            return Err(invalid(message, "use auto, pipe or line"));
+        }
+    };
+    let startup = match request.startup.as_str() {
+        "" => None,
+        "login" => Some(Startup::Login),
+        "rc" => Some(Startup::Rc),
+        "none" => Some(Startup::Nothing),
+        other => {
+            let message = format!("'{}' is no way to start a shell", other.escape_debug());
+            return Err(invalid(message, "use login, rc or none"));
+        }
+    };
+    Ok(SessionSpec {
+        working_directory: request.working_directory,
+        env: request.env.into_iter().collect(),
+        env_is_whole: false,
+        shell: request.shell,
+        mode,
+        name: request.name,
+        task: request.task_id,
+        sandbox: request.sandbox_policy.map(sandbox_from_wire),
+        cols: request.cols,
+        rows: request.rows,
+        scrollback: request.scrollback,
+        workspace_root: request.workspace_root,
+        startup,
+        host: request.host,
+        ephemeral: false,
+    })
+}
+
+fn order_from_wire(
+    caller: &Caller,
+    request: wire::ExecuteRequest,
+) -> Result<(Target, OrderSpec), Status> {
+    let args = request.args.unwrap_or_default();
+    if request.tty {
+        let message = "a terminal for one command is not part of this version".to_owned();
+        return Err(invalid(message, "leave out tty"));
+    }
+    if args.is_background {
+        let message = "background commands are not part of this version".to_owned();
+        return Err(invalid(
+            message,
+            "end the command with '&'; its output can be read later",
+        ));
+    }
+    if args.skip_approval && caller.role == Role::Agent {
+        return Err(status::with_hint(
+            Code::PermissionDenied,
+            "an agent cannot approve itself",
+            "leave out skip_approval",
+        ));
+    }
+    let target = match request.ephemeral {
+        Some(_) if !request.session_id.is_empty() => {
+            let message = "a command has either a session or an ephemeral one".to_owned();
+            return Err(invalid(message, "leave out session_id"));
+        }
+        Some(spec) => {
+            let spec = spec_from_wire(spec)?;
+            Target::Ephemeral(Box::new(SessionSpec {
+                env_is_whole: true,
+                ephemeral: true,
+                ..spec
+            }))
+        }
+        None if request.session_id.is_empty() => Target::Any {
+            task: request.task_id.clone(),
+        },
+        None => Target::Session(request.session_id),
+    };
+    let order = OrderSpec {
+        command: args.command,
+        working_directory: args.working_directory,
+        timeout_ms: args.timeout,
+        tool_call_id: args.tool_call_id,
+        task: request.task_id,
+        env: request.env.into_iter().collect(),
+        sandbox: args.requested_sandbox_policy.map(sandbox_from_wire),
+    };
+    Ok((target, order))
+}
+
+fn session_to_wire(view: SessionView) -> wire::Session {
+    let SessionView {
+        session,
+        running,
+        queued,
+        last,
+    } = view;
+    let mode = match session.mode {
+        Mode::Line => wire::SessionMode::Line,
+        Mode::Pipe => wire::SessionMode::Pipe,
+    };
+    let (last_id, last_command, last_exit_code) = last
+        .map_or((0, String::new(), None), |(id, command, code)| {
+            (id.0, command, code)
+        });
+    let last_shell_id = running.as_ref().map_or(last_id, |(id, _)| id.0);
+    wire::Session {
+        session_id: session.id.to_string(),
+        name: session.name,
+        mode: mode.into(),
+        working_directory: session.cwd,
+        shell: session.shell.path,
+        host: "local".to_owned(),
+        task_id: session.task,
+        busy: running.is_some() || queued > 0,
+        running: running.is_some(),
+        active_command: running.map(|(_, command)| command).unwrap_or_default(),
+        cols: session.cols,
+        rows: session.rows,
+        created_unix_ms: session.created_ms,
+        last_activity_unix_ms: session.active_ms,
+        last_shell_id,
+        last_command,
+        last_exit_code,
+        integration: "none".to_owned(),
+        ..wire::Session::default()
+    }
+}

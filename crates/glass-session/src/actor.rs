@@ -1,0 +1,577 @@
+//! The one task that owns a session. Everybody else sends it messages.
+//!
+//! It waits for callers, for its shell's reports, for output, for the keeper
+//! and for the clock; asks `State` what follows; and does that in order:
+//! journal first, then the world, then the readers.
+
+mod adopt;
+mod begin;
+mod end;
+mod finish;
+mod journal;
+mod launches;
+
+use crate::context::Context;
+use crate::driver::Report;
+use crate::feed::Feed;
+use crate::recording::{Recording, Turn};
+use crate::routes::Note;
+use crate::shell::{Peeked, WarmShell};
+use crate::state::{Effect, Input, State, Way};
+use glass_model::{
+    AbortReason, EventIndex, Execution, LaunchId, Outcome, Session, ShellId, WaitStatus,
+};
+use glass_spawn::Launched;
+use glass_store::WriteError;
+use launches::Launches;
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context as TaskContext, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Sleep;
+
+pub(crate) use adopt::{Child, Inheritance};
+
+/// Output is gathered for this long before it is published.
+const BATCH_MS: u64 = 4;
+
+/// Output is published earlier when this much has gathered.
+const BATCH_BYTES_MAX: u64 = 1 << 20;
+
+/// A shell that has been idle for this long is asked what it exports, so that
+/// another one could take its place.
+const SNAPSHOT_AFTER_MS: u64 = 40;
+
+/// How often a write that failed is tried again.
+const RETRY_MS: u64 = 500;
+
+/// What callers ask of a session.
+pub(crate) enum Message {
+    /// Run a command. Answers when it is in the journal.
+    Execute {
+        execution: Box<Execution>,
+        reply: oneshot::Sender<Result<Accepted, WriteError>>,
+        done: Option<oneshot::Sender<Finished>>,
+    },
+    /// Tell when this execution is over; at once if it is.
+    Watch {
+        shell_id: ShellId,
+        done: oneshot::Sender<Finished>,
+    },
+    /// Stop one execution, or whatever runs now. Answers when nothing of it is
+    /// left, with whether it was stopped.
+    Cancel {
+        shell_id: Option<ShellId>,
+        reply: oneshot::Sender<bool>,
+    },
+    /// End the session. Answers when nothing of it is left.
+    Dispose { reply: oneshot::Sender<()> },
+}
+
+/// A command that is in the journal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accepted {
+    pub(crate) shell_id: ShellId,
+    /// No event of it comes before this.
+    pub(crate) from: EventIndex,
+}
+
+/// An execution that is over and in the journal, or whose end could not be
+/// written.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// How it ended; an error when the journal cannot be written.
+    pub outcome: Result<Outcome, String>,
+    /// Where the session is now.
+    pub cwd: String,
+    /// What it had written when it ended; absent where that has to be looked
+    /// up.
+    pub output: Option<OutputEnd>,
+}
+
+/// How far an execution's output had come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutputEnd {
+    /// Bytes of standard output.
+    pub stdout: u64,
+    /// Bytes of standard error.
+    pub stderr: u64,
+    /// Bytes of both, with those that were dropped.
+    pub position: u64,
+}
+
+/// What others may read of a session without asking it.
+#[derive(Clone, Debug)]
+pub(crate) struct Live {
+    pub(crate) session: Session,
+    pub(crate) running: Option<(ShellId, String)>,
+    pub(crate) queued: usize,
+    pub(crate) last: Option<(ShellId, String, Option<i32>)>,
+}
+
+/// The command that runs now.
+struct Running {
+    shell_id: ShellId,
+    recording: Recording,
+    slot: u32,
+    launched: Launched,
+    /// The clock of the process table when it began.
+    since_ticks: u64,
+    deadline: Option<Instant>,
+}
+
+/// Pipes of an ended execution that something it left behind still holds.
+struct Tail {
+    recording: Recording,
+    slot: u32,
+    launch: LaunchId,
+}
+
+/// What a batch of changes is followed by, once it is written.
+#[derive(Default)]
+struct Aftermath {
+    events: Vec<glass_model::Event>,
+    finished: Option<(ShellId, Outcome, OutputEnd)>,
+}
+
+pub(crate) struct Actor {
+    context: Arc<Context>,
+    live: Arc<Mutex<Live>>,
+    feed: Arc<Feed>,
+    dir: PathBuf,
+    state: State,
+    session: Session,
+    mailbox: mpsc::Receiver<Message>,
+    notes: mpsc::UnboundedReceiver<Note>,
+    note_sender: mpsc::UnboundedSender<Note>,
+    shell: Option<WarmShell>,
+    running: Option<Running>,
+    tails: Vec<Tail>,
+    launches: Launches,
+    /// Accepted executions that are not over.
+    accepted: HashMap<ShellId, Execution>,
+    watchers: HashMap<ShellId, Vec<oneshot::Sender<Finished>>>,
+    cancels: Vec<(ShellId, oneshot::Sender<bool>)>,
+    disposals: Vec<oneshot::Sender<()>>,
+    /// Where the shell says that the command left it.
+    reported_cwd: Option<String>,
+    /// The execution that is being accepted and is not in the journal yet.
+    fresh: Option<ShellId>,
+    /// Whether the shell's death is our doing, so that its code means nothing.
+    shell_killed: bool,
+    next: EventIndex,
+    last_flush: Instant,
+    flush_at: Option<Instant>,
+    snapshot_at: Option<Instant>,
+    backlog: VecDeque<(Vec<glass_store::Change>, Aftermath)>,
+    retry_at: Option<Instant>,
+    clock: Pin<Box<Sleep>>,
+    over: bool,
+}
+
+enum Wake {
+    Message(Message),
+    Orphaned,
+    Note(Note),
+    Report,
+    Output,
+    Clock,
+}
+
+/// What an actor is made of.
+pub(crate) struct Parts {
+    pub(crate) context: Arc<Context>,
+    pub(crate) session: Session,
+    pub(crate) next: EventIndex,
+    pub(crate) feed: Arc<Feed>,
+    pub(crate) live: Arc<Mutex<Live>>,
+    pub(crate) mailbox: mpsc::Receiver<Message>,
+}
+
+impl Actor {
+    pub(crate) fn new(parts: Parts) -> Actor {
+        let Parts {
+            context,
+            session,
+            next,
+            feed,
+            live,
+            mailbox,
+        } = parts;
+        let (note_sender, notes) = mpsc::unbounded_channel();
+        Actor {
+            dir: context.session_dir(&session),
+            state: State::new(session.mode, session.auto, session.startup),
+            context,
+            live,
+            feed,
+            session,
+            mailbox,
+            notes,
+            note_sender,
+            shell: None,
+            running: None,
+            tails: Vec::new(),
+            launches: Launches::default(),
+            accepted: HashMap::new(),
+            watchers: HashMap::new(),
+            cancels: Vec::new(),
+            disposals: Vec::new(),
+            reported_cwd: None,
+            fresh: None,
+            shell_killed: false,
+            next,
+            last_flush: Instant::now(),
+            flush_at: None,
+            snapshot_at: None,
+            backlog: VecDeque::new(),
+            retry_at: None,
+            clock: Box::pin(tokio::time::sleep(Duration::ZERO)),
+            over: false,
+        }
+    }
+
+    /// Lives until the session is over.
+    pub(crate) async fn run(mut self, inheritance: Option<Inheritance>) {
+        if let Some(inheritance) = inheritance {
+            self.inherit(inheritance).await;
+        }
+        let effects = self.state.warm_up();
+        self.perform(effects).await;
+        while !self.over {
+            self.set_clock();
+            let wake = std::future::poll_fn(|cx| self.poll_wake(cx)).await;
+            match wake {
+                Wake::Message(message) => self.on_message(message).await,
+                // The engine is gone, and with it the daemon's runtime: what
+                // runs goes on under the keeper.
+                Wake::Orphaned => return,
+                Wake::Note(note) => self.on_note(note).await,
+                Wake::Report => self.on_report().await,
+                Wake::Output => self.on_output().await,
+                Wake::Clock => self.on_clock().await,
+            }
+        }
+    }
+
+    /// The next thing to attend to; what is cheapest to miss comes last.
+    fn poll_wake(&mut self, cx: &mut TaskContext<'_>) -> Poll<Wake> {
+        if let Poll::Ready(Some(note)) = self.notes.poll_recv(cx) {
+            return Poll::Ready(Wake::Note(note));
+        }
+        if self
+            .shell
+            .as_ref()
+            .is_some_and(|shell| shell.poll_report(cx))
+        {
+            return Poll::Ready(Wake::Report);
+        }
+        match self.mailbox.poll_recv(cx) {
+            Poll::Ready(Some(message)) => return Poll::Ready(Wake::Message(message)),
+            Poll::Ready(None) => return Poll::Ready(Wake::Orphaned),
+            Poll::Pending => {}
+        }
+        let running = self.running.iter().map(|running| &running.recording);
+        let tails = self.tails.iter().map(|tail| &tail.recording);
+        let mut readable = false;
+        for recording in running.chain(tails) {
+            readable |= recording.poll_readable(cx);
+        }
+        if readable {
+            return Poll::Ready(Wake::Output);
+        }
+        self.clock.as_mut().poll(cx).map(|()| Wake::Clock)
+    }
+
+    fn set_clock(&mut self) {
+        let deadlines = [
+            self.flush_at,
+            self.snapshot_at,
+            self.retry_at,
+            self.running.as_ref().and_then(|running| running.deadline),
+            self.shell.as_ref().and_then(|shell| shell.ready_by),
+        ];
+        let next = deadlines.into_iter().flatten().min();
+        // Far enough to be never, near enough for the timer.
+        let next = next.unwrap_or_else(|| Instant::now() + Duration::from_secs(86_400));
+        let next = tokio::time::Instant::from_std(next);
+        if self.clock.deadline() != next {
+            self.clock.as_mut().reset(next);
+        }
+    }
+
+    /// Asks the state what follows from `input`, and does it.
+    async fn take(&mut self, input: Input) {
+        let effects = self.state.step(input);
+        self.perform(effects).await;
+    }
+
+    async fn perform(&mut self, effects: Vec<Effect>) {
+        let mut effects = VecDeque::from(effects);
+        while let Some(effect) = effects.pop_front() {
+            let followed_by = match effect {
+                Effect::StartShell(startup) => self.start_shell(startup).await,
+                Effect::Begin(id, Way::Warm) => self.begin_warm(id).await,
+                Effect::Begin(id, Way::Line) => self.begin_line(id).await,
+                Effect::EndCommand(id, way) => self.end_command(id, way),
+                Effect::EndSession => self.end_session(),
+                Effect::Finish(id, outcome) => self.finish(id, outcome),
+                Effect::BecomeLine => self.become_line(),
+                Effect::Remark(status, detail) => self.remark(status, detail),
+                Effect::Close => self.close(),
+            };
+            if let Some(input) = followed_by {
+                effects.extend(self.state.step(input));
+            }
+        }
+        self.show();
+    }
+
+    async fn on_message(&mut self, message: Message) {
+        match message {
+            Message::Execute {
+                execution,
+                reply,
+                done,
+            } => {
+                self.accept(*execution, reply, done).await;
+            }
+            Message::Watch { shell_id, done } => self.watch(shell_id, done),
+            Message::Cancel { shell_id, reply } => self.cancel(shell_id, reply).await,
+            Message::Dispose { reply } => {
+                self.disposals.push(reply);
+                self.take(Input::Dispose).await;
+            }
+        }
+    }
+
+    async fn cancel(&mut self, shell_id: Option<ShellId>, reply: oneshot::Sender<bool>) {
+        let Some(id) = shell_id.or(self.state.current()) else {
+            let _ = reply.send(false);
+            return;
+        };
+        if !self.accepted.contains_key(&id) {
+            let _ = reply.send(false);
+            return;
+        }
+        self.cancels.push((id, reply));
+        self.take(Input::Abort(Some(id), AbortReason::User)).await;
+    }
+
+    async fn on_note(&mut self, note: Note) {
+        match note {
+            Note::TreeEnded(left) => {
+                if let Some(left) = left {
+                    self.remark("stuck", left);
+                }
+                self.take(Input::TreeEnded).await;
+            }
+            Note::Exited(id, status) => {
+                self.launches.exited(id);
+                if self.shell.as_ref().is_some_and(|shell| shell.id() == id) {
+                    // What it said before it ended comes first.
+                    self.on_report().await;
+                    self.keep_exit_state();
+                    let status = if self.retire_shell() {
+                        WaitStatus::Unknown
+                    } else {
+                        status
+                    };
+                    self.take(Input::ShellExited(status)).await;
+                } else if self
+                    .running
+                    .as_ref()
+                    .is_some_and(|run| run.launched.id == id)
+                {
+                    self.keep_line_state();
+                    self.take(Input::LineExited(status)).await;
+                }
+                self.forget_unused();
+            }
+        }
+    }
+
+    /// Attends to everything that the shell has reported.
+    async fn on_report(&mut self) {
+        while let Some(shell) = &mut self.shell {
+            let id = shell.id();
+            let (reports, bytes) = match shell.peek() {
+                Ok(Peeked::Reports(reports, bytes)) => (reports, bytes),
+                Ok(Peeked::Nothing | Peeked::End) => return,
+                Err(error) => {
+                    tracing::warn!(session = %self.session.id, %error, "a shell speaks nonsense");
+                    self.kill_shell();
+                    return;
+                }
+            };
+            crate::failpoint::hit("report-peeked");
+            let only_begun = matches!(reports.last(), Some(Report::Started { .. }));
+            for report in reports {
+                self.believe(report).await;
+            }
+            crate::failpoint::hit("report-handled");
+            if only_begun {
+                // It stays until the command is done: should we die, the next
+                // daemon must know that the command has begun.
+                shell_waits(&self.shell);
+                return;
+            }
+            // Only now: whoever dies before this finds the report again.
+            if let Some(shell) = &self.shell
+                && shell.id() == id
+                && shell.consume(bytes).is_err()
+            {
+                self.kill_shell();
+            }
+        }
+    }
+
+    async fn believe(&mut self, report: Report) {
+        let current = self
+            .running
+            .as_ref()
+            .map(|running| u64::from(running.shell_id.0));
+        let ours = |nonce: &str, shell: &Option<WarmShell>| {
+            shell.as_ref().is_some_and(|shell| shell.nonce == nonce)
+        };
+        match report {
+            Report::Ready => {
+                self.shell_is_ready();
+                self.take(Input::ShellReady).await;
+            }
+            Report::Started { seq } if Some(seq) == current => self.take(Input::Began).await,
+            Report::Done {
+                seq,
+                nonce,
+                status,
+                cwd,
+            } if Some(seq) == current && ours(&nonce, &self.shell) => {
+                self.reported_cwd = absolute(&cwd);
+                self.take(Input::Done(status)).await;
+            }
+            Report::NoCwd { seq, nonce } if Some(seq) == current && ours(&nonce, &self.shell) => {
+                let why = self.no_directory();
+                self.take(Input::CannotRun(why)).await;
+            }
+            Report::State { seq } => {
+                self.keep_snapshot(seq);
+                if let Some(shell) = &mut self.shell {
+                    shell.ready_by = None;
+                }
+                // A shell of the last daemon's answers: it reads commands.
+                self.take(Input::ShellReady).await;
+            }
+            // Said before a crash and dealt with then, or not the driver's.
+            stale => tracing::debug!(session = %self.session.id, ?stale, "a report without use"),
+        }
+    }
+
+    async fn on_output(&mut self) {
+        let store = &self.context.store;
+        let running = self
+            .running
+            .iter_mut()
+            .map(|running| &mut running.recording);
+        let tails = self.tails.iter_mut().map(|tail| &mut tail.recording);
+        let (mut pending, mut more) = (0, false);
+        for recording in running.chain(tails) {
+            match recording.turn(store) {
+                Ok(turn) => more |= turn == Turn::More,
+                Err(error) => tracing::error!(%error, "output could not be read"),
+            }
+            pending += recording.pending_bytes();
+        }
+        crate::failpoint::hit("output-spliced");
+        let batch = Duration::from_millis(BATCH_MS);
+        if pending >= BATCH_BYTES_MAX || self.last_flush.elapsed() >= batch {
+            self.flush();
+        } else if self.flush_at.is_none() {
+            self.flush_at = Some(self.last_flush + batch);
+        }
+        self.settle_tails();
+        if more {
+            // A flood must not keep other sessions waiting.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn on_clock(&mut self) {
+        let now = Instant::now();
+        if due(&mut self.retry_at, now) {
+            self.retry_backlog();
+        }
+        if due(&mut self.flush_at, now) {
+            self.flush();
+        }
+        if due(&mut self.snapshot_at, now) {
+            self.ask_for_snapshot();
+        }
+        if let Some(running) = &mut self.running
+            && due(&mut running.deadline, now)
+        {
+            let id = running.shell_id;
+            self.take(Input::Abort(Some(id), AbortReason::Timeout))
+                .await;
+        }
+        if let Some(shell) = &mut self.shell
+            && due(&mut shell.ready_by, now)
+        {
+            self.kill_shell();
+            self.retire_shell();
+            let limit = self.context.settings.limits.startup_ms_max;
+            let why = format!("it was not ready within {limit} ms");
+            self.take(Input::ShellFailed(why)).await;
+        }
+    }
+
+    /// Updates what others see of the session.
+    fn show(&self) {
+        let running = self.state.current().map(|id| {
+            let command = self
+                .accepted
+                .get(&id)
+                .map(|execution| execution.command.clone());
+            (id, command.unwrap_or_default())
+        });
+        let mut live = lock(&self.live);
+        live.running = running;
+        live.queued = self.state.queued();
+        live.session.cwd.clone_from(&self.session.cwd);
+        live.session.mode = self.session.mode;
+        live.session.active_ms = self.session.active_ms;
+        live.session.disposed_ms = self.session.disposed_ms;
+    }
+}
+
+/// Whatever is in the report channel has been seen.
+fn shell_waits(shell: &Option<WarmShell>) {
+    if let Some(shell) = shell {
+        shell.exhausted();
+    }
+}
+
+/// Whether a deadline has passed; it is then over.
+fn due(deadline: &mut Option<Instant>, now: Instant) -> bool {
+    let passed = deadline.is_some_and(|at| at <= now);
+    if passed {
+        *deadline = None;
+    }
+    passed
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The values behind these locks are replaced whole, so a panic elsewhere
+    // leaves them usable.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A directory as the shell names it; none where the shell does not know. A
+/// name that is not UTF-8 is shown with replacement characters, and a shell
+/// that has to begin anew there begins in the nearest directory above.
+fn absolute(cwd: &[u8]) -> Option<String> {
+    cwd.starts_with(b"/")
+        .then(|| String::from_utf8_lossy(cwd).into_owned())
+}

@@ -1,0 +1,293 @@
+//! Taking up what the last daemon left: its shells, its commands, its pipes.
+
+use super::{Actor, OutputEnd, Running, Tail};
+use crate::context::now_ms;
+use crate::pipes::{Pair, Slots, labels};
+use crate::recording::Recording;
+use crate::routes::Note;
+use crate::shell::{self, REPORT_LABEL, REQUEST_LABEL, WarmShell};
+use crate::state::{Input, Way, never_ran};
+use crate::tag::Tag;
+use glass_model::{
+    AbortReason, Execution, ExitDetails, LaunchId, Outcome, Phase, ShellId, WaitStatus,
+};
+use glass_spawn::{LaunchInfo, Launched, tree};
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+/// The clock ticks of the process table, in milliseconds.
+const TICK_MS: i64 = 10;
+
+/// What the last daemon left of a session.
+pub(crate) struct Inheritance {
+    /// The keeper's children, with the descriptors that it held.
+    pub(crate) children: Vec<Child>,
+    /// Every execution of the session, in order.
+    pub(crate) executions: Vec<Execution>,
+}
+
+/// A child of the keeper that belongs to the session.
+pub(crate) struct Child {
+    pub(crate) info: LaunchInfo,
+    pub(crate) tag: Tag,
+    pub(crate) fds: HashMap<String, OwnedFd>,
+}
+
+impl Child {
+    fn pair(&mut self, slot: u32) -> Option<Pair> {
+        let (out, err) = labels(slot);
+        Some((self.fds.remove(&out)?, self.fds.remove(&err)?))
+    }
+}
+
+impl Actor {
+    pub(super) async fn inherit(&mut self, inheritance: Inheritance) {
+        let Inheritance {
+            children,
+            executions,
+        } = inheritance;
+        let newest_warm = children
+            .iter()
+            .filter(|child| matches!(child.tag, Tag::Warm { .. }))
+            .map(|child| child.info.id)
+            .max();
+        for mut child in children {
+            let status = child.info.status;
+            let id = child.info.id;
+            self.launches.add(launched(&child.info));
+            self.context.routes.add(id, self.note_sender.clone());
+            let taken = match child.tag.clone() {
+                Tag::Warm { nonce, .. } if Some(id) == newest_warm && status.is_none() => {
+                    self.inherit_warm(&mut child, nonce, &executions)
+                }
+                Tag::Warm { .. } => self.inherit_tails(&mut child, &executions).map(drop),
+                Tag::Line { shell_id, .. } => self.inherit_line(&mut child, shell_id, &executions),
+            };
+            if let Err(error) = taken {
+                tracing::error!(session = %self.session.id, %error, "a shell could not be adopted");
+            }
+            crate::failpoint::hit("adopted-child");
+            if let Some(status) = status {
+                self.exited_unheard(id, status);
+            }
+        }
+        self.inherit_executions(executions).await;
+    }
+
+    fn exited_unheard(&self, id: LaunchId, status: WaitStatus) {
+        // Our own receiver is alive as long as we are.
+        drop(self.note_sender.send(Note::Exited(id, status)));
+    }
+
+    fn inherit_warm(
+        &mut self,
+        child: &mut Child,
+        nonce: String,
+        executions: &[Execution],
+    ) -> io::Result<()> {
+        let (Some(request), Some(report)) = (
+            child.fds.remove(REQUEST_LABEL),
+            child.fds.remove(REPORT_LABEL),
+        ) else {
+            return Err(io::Error::other("the keeper lost its control channels"));
+        };
+        let slots = self.inherit_tails(child, executions)?;
+        let mut shell =
+            WarmShell::adopt(launched(&child.info), nonce.clone(), slots, request, report)?;
+        let running = self.running.as_ref().map(|running| running.shell_id);
+        if running.is_none() {
+            // Ready or not, it answers when it is.
+            let limit = self.context.startup_time(self.session.startup);
+            shell.ready_by = Some(Instant::now() + limit);
+        }
+        self.shell = Some(shell);
+        self.state.adopt_shell(running.is_some());
+        let Some(id) = running else {
+            self.ask_whether_ready();
+            return Ok(());
+        };
+        self.state.adopt_current(id, Way::Warm);
+        let execution = executions.iter().find(|execution| execution.shell_id == id);
+        let Some(execution) = execution else {
+            return Ok(());
+        };
+        let slot = execution.slot;
+        let encoded = self
+            .warm_request(execution, &nonce, slot)
+            .map_err(io::Error::other)?;
+        if let Some(text) = &encoded.file {
+            self.write_command(id, text)?;
+        }
+        // Sent again in case it never was; a driver ignores what it has run.
+        crate::failpoint::hit("adopt-resend");
+        match &self.shell {
+            Some(shell) => shell.send(&encoded.message),
+            None => Ok(()),
+        }
+    }
+
+    /// Goes on recording every pair of pipes for the execution that had it last:
+    /// the one that runs, or one that left something behind.
+    fn inherit_tails(&mut self, child: &mut Child, executions: &[Execution]) -> io::Result<Slots> {
+        let launch = child.info.id;
+        let mut next = 0;
+        let mut free = Vec::new();
+        while let Some(pair) = child.pair(next) {
+            let slot = next;
+            next += 1;
+            let owner = executions
+                .iter()
+                .rev()
+                .find(|execution| execution.launch == Some(launch) && execution.slot == slot);
+            let Some(owner) = owner else {
+                free.push((slot, pair));
+                continue;
+            };
+            let recording = self.go_on_recording(owner.shell_id, pair)?;
+            if owner.phase == Phase::Running {
+                self.running = Some(self.run_on(owner, recording, &child.info));
+            } else {
+                self.tails.push(Tail {
+                    recording,
+                    slot,
+                    launch,
+                });
+            }
+        }
+        let mut slots = Slots::new(&self.dir, next);
+        for (slot, pair) in free {
+            slots.give_back(slot, pair);
+        }
+        Ok(slots)
+    }
+
+    fn inherit_line(
+        &mut self,
+        child: &mut Child,
+        shell_id: ShellId,
+        executions: &[Execution],
+    ) -> io::Result<()> {
+        let execution = executions
+            .iter()
+            .find(|execution| execution.shell_id == shell_id);
+        let begun = execution.filter(|execution| execution.phase != Phase::Queued);
+        let Some(execution) = begun else {
+            // It waits for a command that it was never sent, and is not needed.
+            self.end_unneeded(launched(&child.info));
+            return Ok(());
+        };
+        let Some(pair) = child.pair(0) else {
+            return Err(io::Error::other("the keeper lost its pipes"));
+        };
+        let recording = self.go_on_recording(shell_id, pair)?;
+        if execution.phase == Phase::Ended {
+            self.tails.push(Tail {
+                recording,
+                slot: 0,
+                launch: child.info.id,
+            });
+            return Ok(());
+        }
+        self.running = Some(self.run_on(execution, recording, &child.info));
+        self.state.adopt_current(shell_id, Way::Line);
+        let encoded = self.line_request(execution).map_err(io::Error::other)?;
+        if let Some(text) = &encoded.file {
+            self.write_command(shell_id, text)?;
+        }
+        if let Some(channel) = child.fds.remove(REQUEST_LABEL) {
+            // One that has read its request reads no other, or is gone.
+            drop(shell::send_whole(&channel, &encoded.message));
+        }
+        Ok(())
+    }
+
+    fn go_on_recording(&self, shell_id: ShellId, pair: Pair) -> io::Result<Recording> {
+        let store = &self.context.store;
+        let recorded = store.recorded(shell_id).map_err(io::Error::other)?;
+        let named = OutputEnd {
+            stdout: recorded.stdout,
+            stderr: recorded.stderr,
+            position: recorded.position,
+        };
+        Recording::new(store, shell_id, pair, named)
+    }
+
+    fn run_on(&self, execution: &Execution, recording: Recording, info: &LaunchInfo) -> Running {
+        let elapsed_ms = (now_ms() - execution.started_ms).max(0);
+        let ticks = u64::try_from(elapsed_ms / TICK_MS).unwrap_or(0) + 1;
+        let left = i64::from(execution.timeout_ms) - elapsed_ms;
+        let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
+        Running {
+            shell_id: execution.shell_id,
+            recording,
+            slot: execution.slot,
+            launched: launched(info),
+            since_ticks: tree::now_ticks().saturating_sub(ticks),
+            deadline: (execution.timeout_ms > 0).then(|| Instant::now() + left),
+        }
+    }
+
+    /// Puts every execution that was not over where it belongs.
+    async fn inherit_executions(&mut self, executions: Vec<Execution>) {
+        let running = self.running.as_ref().map(|running| running.shell_id);
+        let mut queued = Vec::new();
+        for execution in executions {
+            let id = execution.shell_id;
+            match execution.phase {
+                Phase::Ended => continue,
+                Phase::Running if Some(id) == running => {
+                    self.accepted.insert(id, execution);
+                }
+                Phase::Running => {
+                    // Its process went with the keeper; nobody knows how.
+                    self.accepted.insert(id, execution);
+                    let details = ExitDetails {
+                        shell_replaced: true,
+                        ..ExitDetails::default()
+                    };
+                    self.finish(
+                        id,
+                        Outcome {
+                            details,
+                            ..Outcome::default()
+                        },
+                    );
+                }
+                Phase::Queued => queued.push(execution),
+            }
+        }
+        for execution in queued {
+            let id = execution.shell_id;
+            let attachable = !execution.tool_call_id.is_empty();
+            self.accepted.insert(id, execution);
+            if attachable {
+                self.take(Input::Submit(id)).await;
+            } else {
+                // Its caller lost the connection, cannot find it again, and may
+                // have asked anew.
+                let why = "the daemon was restarted before the command began";
+                self.finish(id, never_ran(why.to_owned()));
+            }
+        }
+        if let Some(running) = &self.running
+            && running.launched.child.is_stopped()
+        {
+            // The last daemon died while it was ending this command.
+            let id = running.shell_id;
+            self.take(Input::Abort(Some(id), AbortReason::User)).await;
+        }
+        self.flush();
+        self.show();
+    }
+}
+
+pub(super) fn launched(info: &LaunchInfo) -> Launched {
+    Launched {
+        id: info.id,
+        child: info.child,
+        reaper: info.reaper,
+        cgroup: info.cgroup.clone(),
+    }
+}

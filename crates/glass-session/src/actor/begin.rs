@@ -1,0 +1,394 @@
+//! From an accepted command to a shell that has it.
+
+use super::{Accepted, Actor, Aftermath, Finished, OutputEnd, Running};
+use crate::context::now_ms;
+use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, RequestError, Style};
+use crate::failpoint;
+use crate::pipes::{self, Pair};
+use crate::recording::Recording;
+use crate::shell::{self, REQUEST_LABEL, StartError, WarmShell};
+use crate::state::Input;
+use crate::tag::Tag;
+use glass_model::{
+    EventBody, Execution, LaunchPlan, Phase, ShellId, ShellKind, Startup, WaitStatus,
+};
+use glass_spawn::{Launch, Launched, tree};
+use glass_store::{Change, WriteError};
+use rustix::fs::{Mode as FileMode, OFlags};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// A command that has a process and its pipes, and waits for the word.
+struct Prepared {
+    launched: Launched,
+    slot: u32,
+    pair: Pair,
+    since_ticks: u64,
+}
+
+impl Actor {
+    /// Takes a command into the journal, and begins it if nothing is before it.
+    pub(super) async fn accept(
+        &mut self,
+        mut execution: Execution,
+        reply: oneshot::Sender<Result<Accepted, WriteError>>,
+        done: Option<oneshot::Sender<Finished>>,
+    ) {
+        if !self.backlog.is_empty() {
+            drop(reply.send(Err(WriteError::DiskFull)));
+            return;
+        }
+        // Given out here, so that a shell sees its numbers rise.
+        let id = self.context.store.next_shell_id();
+        execution.shell_id = id;
+        let from = self.next;
+        self.snapshot_at = None;
+        self.accepted.insert(id, execution);
+        self.watchers.entry(id).or_default().extend(done);
+        self.fresh = Some(id);
+        self.take(Input::Submit(id)).await;
+        let written = match self.fresh.take() {
+            // It waits for others, or for its shell.
+            Some(id) => match self.accepted.get(&id) {
+                Some(execution) => {
+                    let change = Change::InsertExecution(execution.clone());
+                    self.context.store.commit(&[change])
+                }
+                // The journal refused it when it was about to begin.
+                None => Err(WriteError::DiskFull),
+            },
+            None => Ok(()),
+        };
+        if let Err(error) = written {
+            self.watchers.remove(&id);
+            self.take(Input::Abort(Some(id), glass_model::AbortReason::User))
+                .await;
+            self.accepted.remove(&id);
+            drop(reply.send(Err(error)));
+            return;
+        }
+        drop(reply.send(Ok(Accepted { shell_id: id, from })));
+    }
+
+    pub(super) async fn start_shell(&mut self, startup: Startup) -> Option<Input> {
+        self.shell_killed = false;
+        match WarmShell::start(&self.context, &self.session, startup, &self.dir).await {
+            Ok(shell) => {
+                self.context
+                    .routes
+                    .add(shell.id(), self.note_sender.clone());
+                self.launches.add(shell.launched.clone());
+                self.shell = Some(shell);
+                None
+            }
+            Err(error) => Some(Input::ShellFailed(full_message(&error))),
+        }
+    }
+
+    pub(super) async fn begin_warm(&mut self, id: ShellId) -> Option<Input> {
+        let (Some(shell), Some(execution)) = (&mut self.shell, self.accepted.get(&id)) else {
+            return Some(Input::ShellExited(WaitStatus::Unknown));
+        };
+        let (slot, pair) = match shell.take_slot(&self.context).await {
+            Ok(slot) => slot,
+            Err(error) => return Some(Input::CannotRun(format!("no pipes: {error}"))),
+        };
+        let (nonce, launched) = (shell.nonce.clone(), shell.launched.clone());
+        let encoded = match self.warm_request(execution, &nonce, slot) {
+            Ok(encoded) => encoded,
+            Err(error) => return Some(Input::CannotRun(error.to_string())),
+        };
+        let prepared = Prepared {
+            launched,
+            slot,
+            pair,
+            since_ticks: tree::now_ticks(),
+        };
+        if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
+            return Some(input);
+        }
+        failpoint::hit("begin-journaled");
+        if let Some(shell) = &self.shell
+            && let Err(error) = shell.send(&encoded.message)
+        {
+            tracing::warn!(session = %self.session.id, %error, "the shell does not read");
+            self.kill_shell();
+        }
+        failpoint::hit("begin-sent");
+        None
+    }
+
+    pub(super) async fn begin_line(&mut self, id: ShellId) -> Option<Input> {
+        let Some(execution) = self.accepted.get(&id).cloned() else {
+            return Some(Input::CannotRun("it is not known".to_owned()));
+        };
+        // Start files belong to warm shells: here they would write into the
+        // output of every command.
+        let argv = match self.session.shell.kind {
+            ShellKind::Other => driver::plain_argv(&self.session.shell, &execution.command),
+            _ => driver::argv(
+                &self.session.shell,
+                Startup::Nothing,
+                Style::Once,
+                &self.dir,
+            ),
+        };
+        let since_ticks = tree::now_ticks();
+        let (launched, pair, channel) = match self.launch_line(&execution, argv).await {
+            Ok(launched) => launched,
+            Err(error) => return Some(Input::CannotRun(full_message(&error))),
+        };
+        let encoded = match self.line_request(&execution) {
+            Ok(encoded) => encoded,
+            Err(error) => return Some(Input::CannotRun(error.to_string())),
+        };
+        let prepared = Prepared {
+            launched,
+            slot: 0,
+            pair,
+            since_ticks,
+        };
+        if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
+            return Some(input);
+        }
+        failpoint::hit("line-journaled");
+        if let Err(error) = shell::send_whole(&channel, &encoded.message) {
+            tracing::warn!(session = %self.session.id, %error, "the shell does not read");
+        }
+        failpoint::hit("line-sent");
+        None
+    }
+
+    /// What the shell of one command is told; a shell that we cannot drive only
+    /// waits for the word to go.
+    pub(super) fn line_request(&self, execution: &Execution) -> Result<Encoded, RequestError> {
+        if self.session.shell.kind == ShellKind::Other {
+            return Ok(Encoded {
+                message: b"\n".to_vec(),
+                file: None,
+            });
+        }
+        let request = Request {
+            seq: u64::from(execution.shell_id.0),
+            nonce: "-",
+            slot: 0,
+            tool_call_id: &tool_call_id(execution),
+            cwd: None,
+            env: &execution.env,
+            command: &execution.command,
+        };
+        driver::encode_run(self.session.shell.kind, &self.dir, &request)
+    }
+
+    /// What the warm shell is told.
+    pub(super) fn warm_request(
+        &self,
+        execution: &Execution,
+        nonce: &str,
+        slot: u32,
+    ) -> Result<Encoded, RequestError> {
+        let request = Request {
+            seq: u64::from(execution.shell_id.0),
+            nonce,
+            slot,
+            tool_call_id: &tool_call_id(execution),
+            cwd: requested_cwd(execution),
+            env: &execution.env,
+            command: &execution.command,
+        };
+        driver::encode_run(self.session.shell.kind, &self.dir, &request)
+    }
+
+    /// Starts the shell of one command, which waits for its request.
+    async fn launch_line(
+        &mut self,
+        execution: &Execution,
+        argv: Argv,
+    ) -> Result<(Launched, Pair, OwnedFd), StartError> {
+        let (out, child_out) = pipes::plain()?;
+        let (err, child_err) = pipes::plain()?;
+        let (channel, child_channel) = shell::channel()?;
+        let request_fd = if argv.stdin_is_control { 0 } else { REQUEST_FD };
+        // Nobody listens to the reports of a shell that is its own boundary.
+        let nowhere = rustix::fs::open(
+            "/dev/null",
+            OFlags::RDWR | OFlags::CLOEXEC,
+            FileMode::empty(),
+        )?;
+        let child_fds = vec![
+            (1, child_out),
+            (2, child_err),
+            (request_fd, child_channel),
+            (REPORT_FD, nowhere),
+        ];
+        let (out_label, err_label) = pipes::labels(0);
+        let held = vec![
+            (out_label, out.try_clone()?),
+            (err_label, err.try_clone()?),
+            (REQUEST_LABEL.to_owned(), channel.try_clone()?),
+        ];
+        let mut env = self.context.shell_env(&self.session);
+        if self.session.shell.kind == ShellKind::Other {
+            for (name, value) in &execution.env {
+                crate::context::set_variable(&mut env, name, value);
+            }
+        }
+        let cwd = if execution.requested_cwd.is_empty() {
+            shell::existing_directory(&self.session.cwd)
+        } else {
+            execution.requested_cwd.clone()
+        };
+        let plan = LaunchPlan {
+            program: argv.program,
+            argv: argv.argv,
+            env,
+            cwd: cwd.into_bytes(),
+            cgroup: self
+                .context
+                .cgroup_name(&format!("{}-{}", self.session.id, execution.shell_id)),
+        };
+        let tag = Tag::Line {
+            session: self.session.id.clone(),
+            shell_id: execution.shell_id,
+        };
+        let launch = Launch {
+            plan,
+            child_fds,
+            held,
+            tag: tag.encode(),
+        };
+        let launched = self.context.keeper.spawn(launch).await?;
+        failpoint::hit("line-spawned");
+        self.context
+            .routes
+            .add(launched.id, self.note_sender.clone());
+        self.launches.add(launched.clone());
+        Ok((launched, (out, err), channel))
+    }
+
+    /// Writes down that a command begins, before its shell learns of it.
+    fn enter(&mut self, id: ShellId, prepared: Prepared, file: Option<&[u8]>) -> Option<Input> {
+        let Prepared {
+            launched,
+            slot,
+            pair,
+            since_ticks,
+        } = prepared;
+        let launch = launched.id;
+        let pid = u32::try_from(launched.child.pid).unwrap_or(0);
+        let recording = match Recording::new(&self.context.store, id, pair, OutputEnd::default()) {
+            Ok(recording) => recording,
+            Err(error) => return Some(Input::CannotRun(format!("no pipes: {error}"))),
+        };
+        if let Some(text) = file
+            && let Err(error) = self.write_command(id, text)
+        {
+            return Some(Input::CannotRun(format!(
+                "the command could not be handed over: {error}"
+            )));
+        }
+        let cwd = match self.accepted.get(&id) {
+            Some(execution) if !execution.requested_cwd.is_empty() => {
+                execution.requested_cwd.clone()
+            }
+            _ => self.session.cwd.clone(),
+        };
+        let execution = self.accepted.get_mut(&id)?;
+        let started_ms = now_ms();
+        let start = self.next;
+        execution.cwd.clone_from(&cwd);
+        execution.phase = Phase::Running;
+        execution.launch = Some(launch);
+        execution.slot = slot;
+        execution.start = Some(start);
+        execution.started_ms = started_ms;
+        let timeout = u64::from(execution.timeout_ms);
+        let deadline = (timeout > 0).then(|| Instant::now() + Duration::from_millis(timeout));
+        let command = execution.command.clone();
+        let change = if self.fresh == Some(id) {
+            Change::InsertExecution(execution.clone())
+        } else {
+            Change::StartExecution {
+                shell_id: id,
+                launch,
+                slot,
+                start,
+                started_ms,
+                cwd: cwd.clone(),
+            }
+        };
+        let event = self.event(Some(id), EventBody::CommandStart { command, cwd, pid });
+        let changes = [change, self.recorded(&event)];
+        if let Err(error) = self.context.store.commit(&changes) {
+            self.next = start;
+            return Some(Input::CannotRun(full_message(&error)));
+        }
+        self.fresh = self.fresh.filter(|fresh| *fresh != id);
+        self.running = Some(Running {
+            shell_id: id,
+            recording,
+            slot,
+            launched,
+            since_ticks,
+            deadline,
+        });
+        self.conclude(Aftermath {
+            events: vec![event],
+            finished: None,
+        });
+        None
+    }
+
+    /// Puts a long command where its shell will read it.
+    pub(super) fn write_command(&self, id: ShellId, text: &[u8]) -> io::Result<()> {
+        let path = self.dir.join(driver::command_name(u64::from(id.0)));
+        std::fs::write(path, text)
+    }
+
+    /// Reacts to a message that nobody could answer otherwise.
+    pub(super) fn watch(&mut self, id: ShellId, done: oneshot::Sender<Finished>) {
+        if self.accepted.contains_key(&id) {
+            self.watchers.entry(id).or_default().push(done);
+            return;
+        }
+        let ended = self.context.store.execution(id).ok().flatten();
+        let outcome = match ended {
+            Some(execution) if execution.phase == Phase::Ended => Ok(execution.outcome),
+            _ => Err(format!("execution {id} is not known")),
+        };
+        drop(done.send(Finished {
+            outcome,
+            cwd: self.session.cwd.clone(),
+            output: None,
+        }));
+    }
+}
+
+/// The key that a command sees; a call without one gets one made from its
+/// handle, so that every process can be told by its environment.
+pub(super) fn tool_call_id(execution: &Execution) -> String {
+    if execution.tool_call_id.is_empty() {
+        format!("shell-{}", execution.shell_id)
+    } else {
+        execution.tool_call_id.clone()
+    }
+}
+
+fn requested_cwd(execution: &Execution) -> Option<&[u8]> {
+    let cwd = &execution.requested_cwd;
+    (!cwd.is_empty()).then_some(cwd.as_bytes())
+}
+
+/// An error with all of its causes, in one line.
+pub(crate) fn full_message(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

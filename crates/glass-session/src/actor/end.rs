@@ -1,0 +1,254 @@
+//! Ending processes, and what is left of a shell when it has ended.
+
+use super::begin::tool_call_id;
+use super::{Actor, Aftermath, absolute};
+use crate::context::variable_name;
+use crate::driver::{self, EXIT_STATE_NAME, State};
+use crate::routes::Note;
+use crate::state::{Input, Way};
+use glass_model::{EventBody, LaunchId, ShellId};
+use glass_spawn::Launched;
+use glass_spawn::tree::{self, Manner, Scope, Tag, TreeEnd};
+use std::time::{Duration, Instant};
+
+/// The variable by which a process can be told to belong to an execution.
+const TAG_VARIABLE: &str = "SHELLGLASS_TOOL_CALL_ID";
+
+/// Time for a session's processes to leave when it is disposed of.
+const DISPOSE_GRACE_MS: u64 = 100;
+
+/// How long the kernel may take to end what it was told to kill.
+const END_DEADLINE: Duration = Duration::from_secs(20);
+
+/// Bytes of what start files printed that are shown in an event.
+const STARTUP_SHOWN_BYTES_MAX: usize = 4096;
+
+impl Actor {
+    /// Ends what a command has started, and nothing that was there before it;
+    /// a warm shell ends with it, because it would run the command's next word.
+    pub(super) fn end_command(&mut self, id: ShellId, way: Way) -> Option<Input> {
+        let Some(running) = &self.running else {
+            return Some(Input::TreeEnded);
+        };
+        let tag = self.accepted.get(&id).map(tool_call_id).unwrap_or_default();
+        let scope = match way {
+            Way::Line => Scope::Everything,
+            Way::Warm => Scope::Since {
+                ticks: running.since_ticks,
+                tag: Tag {
+                    name: TAG_VARIABLE.to_owned(),
+                    value: tag,
+                },
+                spare_child: false,
+            },
+        };
+        if way == Way::Warm {
+            self.shell_killed = true;
+        }
+        let grace = Duration::from_millis(u64::from(self.context.settings.limits.cancel_grace_ms));
+        let trees = vec![tree_end(
+            &running.launched,
+            scope,
+            Manner::Interrupt { grace },
+        )];
+        self.end_in_background(trees, Some(self.note_sender.clone()));
+        None
+    }
+
+    /// Ends everything that the session has ever started.
+    pub(super) fn end_session(&mut self) -> Option<Input> {
+        let grace = Duration::from_millis(DISPOSE_GRACE_MS);
+        let trees = self
+            .launches
+            .all()
+            .iter()
+            .map(|launched| tree_end(launched, Scope::Everything, Manner::Terminate { grace }))
+            .collect();
+        self.end_in_background(trees, Some(self.note_sender.clone()));
+        None
+    }
+
+    fn end_in_background(
+        &self,
+        trees: Vec<TreeEnd>,
+        tell: Option<tokio::sync::mpsc::UnboundedSender<Note>>,
+    ) {
+        tokio::task::spawn_blocking(move || {
+            let mut left = None;
+            for tree in &trees {
+                if let Err(error) = tree::end(tree) {
+                    left = Some(error.to_string());
+                }
+            }
+            if let Some(tell) = tell {
+                // A session that is gone needs no news.
+                drop(tell.send(Note::TreeEnded(left)));
+            }
+        });
+    }
+
+    /// Ends a shell that cannot be used; its exit is heard of later.
+    pub(super) fn kill_shell(&mut self) {
+        let Some(shell) = &self.shell else { return };
+        self.shell_killed = true;
+        let tree = tree_end(&shell.launched, Scope::Everything, Manner::Kill);
+        self.end_in_background(vec![tree], None);
+    }
+
+    /// Ends a child that has no task.
+    pub(super) fn end_unneeded(&self, launched: Launched) {
+        let tree = tree_end(&launched, Scope::Everything, Manner::Kill);
+        self.end_in_background(vec![tree], None);
+    }
+
+    /// Lets go of the shell. Says whether its end was our doing.
+    pub(super) fn retire_shell(&mut self) -> bool {
+        self.shell = None;
+        self.snapshot_at = None;
+        std::mem::take(&mut self.shell_killed)
+    }
+
+    /// The shell reads commands: its start files are behind it.
+    pub(super) fn shell_is_ready(&mut self) {
+        let Some(shell) = &mut self.shell else { return };
+        shell.ready_by = None;
+        let mut printed = shell.startup_output();
+        printed.truncate(STARTUP_SHOWN_BYTES_MAX);
+        if !printed.is_empty() {
+            let text = String::from_utf8_lossy(&printed).into_owned();
+            self.remark("startup", format!("the start files printed: {text}"));
+        }
+        self.snapshot_at = Some(Instant::now() + Duration::from_millis(super::SNAPSHOT_AFTER_MS));
+    }
+
+    /// Asks an idle shell what it exports.
+    pub(super) fn ask_for_snapshot(&mut self) {
+        if self.state.is_idle() {
+            self.ask_whether_ready();
+        }
+    }
+
+    /// Asks a shell what it exports; that it answers says that it is ready.
+    pub(super) fn ask_whether_ready(&mut self) {
+        if let Some(shell) = &self.shell {
+            let seq = u64::from(self.context.store.next_shell_id().0);
+            let message = driver::encode_snapshot(self.session.shell.kind, seq);
+            if let Err(error) = shell.send(&message) {
+                tracing::debug!(%error, "the shell could not be asked what it exports");
+            }
+        }
+    }
+
+    pub(super) fn keep_snapshot(&mut self, seq: u64) {
+        self.keep_state(&driver::state_name(seq));
+    }
+
+    /// What a shell that ended by itself left.
+    pub(super) fn keep_exit_state(&mut self) {
+        self.keep_state(EXIT_STATE_NAME);
+    }
+
+    /// What the shell of one command left.
+    pub(super) fn keep_line_state(&mut self) {
+        if let Some(running) = &self.running {
+            self.keep_state(&driver::state_name(u64::from(running.shell_id.0)));
+        }
+    }
+
+    fn keep_state(&mut self, name: &str) {
+        let path = self.dir.join(name);
+        let Ok(bytes) = std::fs::read(&path) else {
+            return;
+        };
+        drop(std::fs::remove_file(&path));
+        let Some(State { cwd, env }) = driver::parse_state(&bytes) else {
+            return;
+        };
+        if self.state.current().is_some() {
+            self.reported_cwd = absolute(&cwd);
+        }
+        let env: Vec<Vec<u8>> = env
+            .into_iter()
+            .filter(|entry| outlives_a_shell(entry))
+            .collect();
+        if env != self.session.env {
+            self.session.env.clone_from(&env);
+            let change = self.session_change(Some(env));
+            self.write(vec![change], Aftermath::default());
+        }
+    }
+
+    /// Lets the keeper forget children that have ended and whose pipes nobody
+    /// holds.
+    pub(super) fn forget_unused(&mut self) {
+        let shell = self.shell.as_ref().map(|shell| shell.id());
+        let running = self.running.as_ref().map(|running| running.launched.id);
+        let tails: Vec<LaunchId> = self.tails.iter().map(|tail| tail.launch).collect();
+        let unused = self
+            .launches
+            .take_unused(|id| Some(id) == shell || Some(id) == running || tails.contains(&id));
+        self.forget(unused);
+    }
+
+    fn forget(&self, launches: Vec<LaunchId>) {
+        if launches.is_empty() {
+            return;
+        }
+        let context = self.context.clone();
+        tokio::spawn(async move {
+            for id in launches {
+                if context.keeper.forget(id).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// The session is over: nothing of it is left but its history.
+    pub(super) fn close(&mut self) -> Option<Input> {
+        self.shell = None;
+        self.settle_tails();
+        self.flush();
+        self.tails.clear();
+        let launches = self.launches.take_all();
+        self.forget(launches);
+        let event = self.event(None, EventBody::Disposed);
+        self.session.disposed_ms = Some(event.at_ms);
+        let changes = vec![self.recorded(&event), self.session_change(None)];
+        self.write(
+            changes,
+            Aftermath {
+                events: vec![event],
+                finished: None,
+            },
+        );
+        if let Err(error) = std::fs::remove_dir_all(&self.dir) {
+            tracing::warn!(%error, dir = %self.dir.display(), "a session's directory stays");
+        }
+        self.show();
+        self.feed.close();
+        for reply in std::mem::take(&mut self.disposals) {
+            let _ = reply.send(());
+        }
+        self.over = true;
+        None
+    }
+}
+
+fn tree_end(launched: &Launched, scope: Scope, manner: Manner) -> TreeEnd {
+    TreeEnd {
+        reaper: launched.reaper,
+        child: launched.child,
+        cgroup: launched.cgroup.clone(),
+        scope,
+        manner,
+        deadline: END_DEADLINE,
+    }
+}
+
+/// Whether a variable says something about the session, and not about one
+/// shell or one command.
+fn outlives_a_shell(entry: &[u8]) -> bool {
+    let name = variable_name(entry);
+    !name.starts_with(b"SHELLGLASS") && !matches!(name, b"_" | b"SHLVL" | b"PWD")
+}

@@ -1,0 +1,161 @@
+//! The end of an execution: its last bytes, its last event, and what becomes of
+//! its pipes.
+
+use super::{Actor, Aftermath, OutputEnd, SNAPSHOT_AFTER_MS, Tail};
+use crate::driver;
+use crate::failpoint;
+use crate::recording::When;
+use crate::state::Input;
+use glass_model::{Event, EventBody, Outcome, ShellId};
+use glass_store::Change;
+use std::time::{Duration, Instant};
+
+impl Actor {
+    /// Records how an execution ended. Everything that it wrote is in the
+    /// journal before its exit is.
+    pub(super) fn finish(&mut self, id: ShellId, outcome: Outcome) -> Option<Input> {
+        if self.fresh == Some(id) {
+            // The journal never had it, and its caller is told so.
+            self.accepted.remove(&id);
+            return None;
+        }
+        // A session whose journal cannot be written goes on when it can.
+        let mut events = self.last_output(id);
+        let output = match &self.running {
+            Some(running) if running.shell_id == id => running.recording.end(),
+            _ => OutputEnd::default(),
+        };
+        failpoint::hit("drained");
+        if let Some(cwd) = self.reported_cwd.take()
+            && cwd != self.session.cwd
+        {
+            self.session.cwd.clone_from(&cwd);
+            events.push(self.event(None, EventBody::Cwd { cwd }));
+        }
+        let command = self
+            .accepted
+            .get(&id)
+            .map(|execution| execution.command.clone())
+            .unwrap_or_default();
+        let long = command.len() > driver::INLINE_BYTES_MAX;
+        let exit = self.event(
+            Some(id),
+            EventBody::Exit {
+                command,
+                outcome: outcome.clone(),
+            },
+        );
+        let end = Change::EndExecution {
+            shell_id: id,
+            end: Some(exit.index),
+            ended_ms: exit.at_ms,
+            outcome: outcome.clone(),
+        };
+        events.push(exit);
+        let mut changes: Vec<Change> = events.iter().map(|event| self.recorded(event)).collect();
+        changes.push(end);
+        changes.push(self.session_change(None));
+        self.write(
+            changes,
+            Aftermath {
+                events,
+                finished: Some((id, outcome, output)),
+            },
+        );
+        self.keep_to_quota();
+        self.release_pipes(id);
+        if long {
+            drop(std::fs::remove_file(
+                self.dir.join(driver::command_name(u64::from(id.0))),
+            ));
+        }
+        self.snapshot_at = Some(Instant::now() + Duration::from_millis(SNAPSHOT_AFTER_MS));
+        None
+    }
+
+    /// The events for what an execution had in its pipes when it ended.
+    fn last_output(&mut self, id: ShellId) -> Vec<Event> {
+        let store = self.context.store.clone();
+        let Some(running) = self
+            .running
+            .as_mut()
+            .filter(|running| running.shell_id == id)
+        else {
+            return Vec::new();
+        };
+        if let Err(error) = running.recording.drain(&store) {
+            tracing::error!(%error, "output could not be read");
+        }
+        let bodies = running
+            .recording
+            .name(&store, When::Last)
+            .unwrap_or_else(|error| {
+                tracing::error!(%error, "recorded output could not be read");
+                Vec::new()
+            });
+        bodies
+            .into_iter()
+            .map(|body| self.event(Some(id), body))
+            .collect()
+    }
+
+    /// Pipes that a background job holds stay with their execution; others are
+    /// for the next one.
+    fn release_pipes(&mut self, id: ShellId) {
+        let Some(running) = self.running.take_if(|running| running.shell_id == id) else {
+            return;
+        };
+        let launch = running.launched.id;
+        if running.recording.is_open() {
+            self.tails.push(Tail {
+                recording: running.recording,
+                slot: running.slot,
+                launch,
+            });
+        } else {
+            self.reuse(launch, running.slot, running.recording);
+        }
+        self.forget_unused();
+    }
+
+    fn reuse(
+        &mut self,
+        launch: glass_model::LaunchId,
+        slot: u32,
+        recording: crate::recording::Recording,
+    ) {
+        if let Some(shell) = self.shell.as_mut().filter(|shell| shell.id() == launch)
+            && let Some(pair) = recording.into_pipes()
+        {
+            shell.slots.give_back(slot, pair);
+        }
+    }
+
+    /// Takes back the pipes that nothing holds any more.
+    pub(super) fn settle_tails(&mut self) {
+        if self.tails.iter().all(|tail| tail.recording.is_open()) {
+            return;
+        }
+        // What is left in them is named before they serve another command.
+        self.flush();
+        let (open, ended): (Vec<Tail>, Vec<Tail>) = std::mem::take(&mut self.tails)
+            .into_iter()
+            .partition(|tail| tail.recording.is_open() || tail.recording.has_pending());
+        self.tails = open;
+        for tail in ended {
+            self.reuse(tail.launch, tail.slot, tail.recording);
+        }
+        self.forget_unused();
+    }
+
+    /// Why the current command has no directory to run in.
+    pub(super) fn no_directory(&self) -> String {
+        let wanted = self
+            .running
+            .as_ref()
+            .and_then(|running| self.accepted.get(&running.shell_id))
+            .map(|execution| execution.requested_cwd.clone())
+            .unwrap_or_default();
+        format!("cannot change to '{wanted}'")
+    }
+}

@@ -1,0 +1,99 @@
+//! What all sessions of a daemon share.
+
+use crate::routes::Routes;
+use glass_model::{Limits, Mode, Session, Startup};
+use glass_spawn::Keeper;
+use glass_store::Store;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How a daemon runs its sessions.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Every bound.
+    pub limits: Limits,
+    /// Where sessions have their pipes; private to this user.
+    pub runtime_dir: PathBuf,
+    /// The environment that a session inherits, as `NAME=VALUE`.
+    pub base_env: Vec<Vec<u8>>,
+    /// Variables that every session gets on top of it.
+    pub extra_env: Vec<(String, String)>,
+    /// The mode of a session that asks for none; absent is auto.
+    pub mode: Option<Mode>,
+    /// The shell of a session that asks for none; empty is `$SHELL`.
+    pub shell: String,
+    /// The start files of a session that asks for none.
+    pub startup: Startup,
+    /// The directory of a session that asks for none.
+    pub working_directory: String,
+    /// Whether shells are put into cgroups where that can be had.
+    pub cgroups: bool,
+}
+
+/// What all sessions share.
+pub(crate) struct Context {
+    pub(crate) settings: Settings,
+    pub(crate) store: Store,
+    pub(crate) keeper: Keeper,
+    pub(crate) routes: Routes,
+}
+
+/// Time for a shell without start files: only a machine in trouble needs it.
+const BARE_START_MS: u32 = 10_000;
+
+impl Context {
+    /// The environment that a shell of this session starts with.
+    pub(crate) fn shell_env(&self, session: &Session) -> Vec<Vec<u8>> {
+        let ours: [(&str, &str); 2] = [
+            ("SHELLGLASS", "1"),
+            ("SHELLGLASS_SESSION_ID", session.id.as_str()),
+        ];
+        let mut env = session.env.clone();
+        for (name, value) in ours {
+            set_variable(&mut env, name, value);
+        }
+        env
+    }
+
+    pub(crate) fn startup_time(&self, startup: Startup) -> Duration {
+        let ms = match startup {
+            Startup::Nothing => BARE_START_MS,
+            Startup::Login | Startup::Rc => self.settings.limits.startup_ms_max,
+        };
+        Duration::from_millis(u64::from(ms))
+    }
+
+    pub(crate) fn cgroup_name(&self, name: &str) -> String {
+        if self.settings.cgroups {
+            format!("shellglass-{name}")
+        } else {
+            String::new()
+        }
+    }
+
+    pub(crate) fn session_dir(&self, session: &Session) -> PathBuf {
+        self.settings
+            .runtime_dir
+            .join("sessions")
+            .join(session.id.as_str())
+    }
+}
+
+/// Sets a variable in an environment of `NAME=VALUE` entries.
+pub(crate) fn set_variable(env: &mut Vec<Vec<u8>>, name: &str, value: &str) {
+    env.retain(|entry| variable_name(entry) != name.as_bytes());
+    env.push(format!("{name}={value}").into_bytes());
+}
+
+/// The name in a `NAME=VALUE` entry.
+pub(crate) fn variable_name(entry: &[u8]) -> &[u8] {
+    entry.split(|byte| *byte == b'=').next().unwrap_or(entry)
+}
+
+/// Now, in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

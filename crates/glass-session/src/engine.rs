@@ -1,0 +1,277 @@
+//! All sessions of a daemon, and the way in for callers.
+
+mod create;
+mod execute;
+mod output;
+mod start;
+
+use crate::actor::{Live, Message, lock};
+use crate::context::Context;
+use crate::errors::LookupError;
+use crate::feed::{Feed, Follower};
+use glass_model::{EventIndex, Execution, Phase, Role, Session, SessionId, ShellId};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, oneshot, watch};
+
+pub use create::SessionSpec;
+pub use execute::{OrderSpec, Target, Ticket};
+pub use output::{Gathered, OutputFile, OutputPage};
+
+/// Messages that may wait for one session.
+const MAILBOX_MAX: usize = 256;
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// What they may do.
+    pub role: Role,
+}
+
+/// All sessions of a daemon. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
+    context: Arc<Context>,
+    sessions: Mutex<HashMap<SessionId, Handle>>,
+    /// Held while a keyed call is looked up and accepted, so that two of the
+    /// same key cannot both be new.
+    keyed_calls: tokio::sync::Mutex<()>,
+    /// Where each execution's reader without an offset goes on.
+    cursors: Mutex<HashMap<ShellId, u64>>,
+    shells: Vec<String>,
+    keeper_lost: watch::Sender<bool>,
+}
+
+/// The way to one session's task.
+#[derive(Clone)]
+struct Handle {
+    mailbox: mpsc::Sender<Message>,
+    live: Arc<Mutex<Live>>,
+    feed: Arc<Feed>,
+}
+
+/// A session as a caller sees it.
+#[derive(Clone, Debug)]
+pub struct SessionView {
+    /// The session.
+    pub session: Session,
+    /// The command that runs, if one does.
+    pub running: Option<(ShellId, String)>,
+    /// How many wait.
+    pub queued: usize,
+    /// The command that ended last, with its code.
+    pub last: Option<(ShellId, String, Option<i32>)>,
+}
+
+impl Engine {
+    /// The session of this id, if the caller may see it.
+    pub fn session(&self, caller: &Caller, id: &str) -> Result<SessionView, LookupError> {
+        let id = parse(id)?;
+        if let Some(handle) = self.live(&id) {
+            let view = view(&handle);
+            return may_see(caller, &view.session).map(|()| view);
+        }
+        let session = self.0.context.store.session(&id)?;
+        let session = session.ok_or_else(|| LookupError::Unknown {
+            given: id.to_string(),
+        })?;
+        may_see(caller, &session)?;
+        Ok(SessionView {
+            session,
+            running: None,
+            queued: 0,
+            last: None,
+        })
+    }
+
+    /// The sessions that the caller may see, oldest first.
+    pub fn sessions(
+        &self,
+        caller: &Caller,
+        include_disposed: bool,
+    ) -> Result<Vec<SessionView>, LookupError> {
+        let mut views: Vec<SessionView> = lock(&self.0.sessions).values().map(view).collect();
+        if include_disposed {
+            let known: Vec<SessionId> = views.iter().map(|view| view.session.id.clone()).collect();
+            for session in self.0.context.store.sessions(true)? {
+                if !known.contains(&session.id) {
+                    views.push(SessionView {
+                        session,
+                        running: None,
+                        queued: 0,
+                        last: None,
+                    });
+                }
+            }
+        }
+        views.retain(|view| {
+            may_see(caller, &view.session).is_ok()
+                && (include_disposed
+                    || (!view.session.ephemeral && view.session.disposed_ms.is_none()))
+        });
+        views.sort_by(|a, b| {
+            (a.session.created_ms, &a.session.id).cmp(&(b.session.created_ms, &b.session.id))
+        });
+        Ok(views)
+    }
+
+    /// Ends a session with everything in it. Ending it twice is harmless.
+    pub async fn dispose(&self, caller: &Caller, id: &str) -> Result<(), LookupError> {
+        let view = self.session(caller, id)?;
+        let Some(handle) = self.live(&view.session.id) else {
+            return Ok(());
+        };
+        let (reply, answer) = oneshot::channel();
+        if handle
+            .mailbox
+            .send(Message::Dispose { reply })
+            .await
+            .is_ok()
+        {
+            // An error means that somebody else's disposal was faster.
+            drop(answer.await);
+        }
+        Ok(())
+    }
+
+    /// Stops what runs in a session, or exactly one execution. Returns when
+    /// nothing of it is left, with whether anything was stopped.
+    pub async fn cancel(
+        &self,
+        caller: &Caller,
+        session: &str,
+        shell_id: Option<ShellId>,
+    ) -> Result<bool, LookupError> {
+        let id = match shell_id {
+            Some(shell_id) => self.execution(caller, shell_id)?.session,
+            None => self.session(caller, session)?.session.id,
+        };
+        let Some(handle) = self.live(&id) else {
+            return if shell_id.is_some() {
+                Ok(false)
+            } else {
+                Err(LookupError::Disposed(id))
+            };
+        };
+        let (reply, answer) = oneshot::channel();
+        if handle
+            .mailbox
+            .send(Message::Cancel { shell_id, reply })
+            .await
+            .is_err()
+        {
+            return Ok(false);
+        }
+        Ok(answer.await.unwrap_or(false))
+    }
+
+    /// One execution, running or ended, if the caller may see its session.
+    pub fn execution(&self, caller: &Caller, id: ShellId) -> Result<Execution, LookupError> {
+        let found = self.0.context.store.execution(id)?;
+        let execution = found.ok_or(LookupError::UnknownExecution(id))?;
+        self.session(caller, execution.session.as_str())?;
+        Ok(execution)
+    }
+
+    /// All executions of a session, in order.
+    pub fn executions(&self, caller: &Caller, id: &str) -> Result<Vec<Execution>, LookupError> {
+        let id = self.session(caller, id)?.session.id;
+        Ok(self.0.context.store.executions(&id)?)
+    }
+
+    /// A reader of a session's events from an index on.
+    pub fn follow(
+        &self,
+        caller: &Caller,
+        id: &str,
+        from: EventIndex,
+    ) -> Result<Follower, LookupError> {
+        let id = self.session(caller, id)?.session.id;
+        Ok(self.follower(id, from))
+    }
+
+    fn follower(&self, id: SessionId, from: EventIndex) -> Follower {
+        let store = self.0.context.store.clone();
+        match self.live(&id) {
+            Some(handle) => Follower::live(id, store, handle.feed, from),
+            None => Follower::stored(id, store, from),
+        }
+    }
+
+    /// The stored events of a session from an index on.
+    pub fn events(
+        &self,
+        id: &SessionId,
+        from: EventIndex,
+        max: usize,
+    ) -> Result<Vec<glass_model::Event>, LookupError> {
+        Ok(self.0.context.store.events(id, from, max)?)
+    }
+
+    /// The first event that is still kept, and the one that comes next.
+    pub fn bounds(&self, id: &SessionId) -> Result<(EventIndex, EventIndex), LookupError> {
+        let cursor = self.0.context.store.cursor(id)?;
+        Ok((cursor.first, cursor.next))
+    }
+
+    /// The shells that this machine has.
+    pub fn shells(&self) -> &[String] {
+        &self.0.shells
+    }
+
+    /// Becomes true when the keeper is lost: no session can go on then.
+    pub fn keeper_lost(&self) -> watch::Receiver<bool> {
+        self.0.keeper_lost.subscribe()
+    }
+
+    /// The keeper's process: whoever descends from it runs inside a session.
+    pub fn keeper_pid(&self) -> i32 {
+        self.0.context.keeper.pid()
+    }
+
+    /// Removes what the quotas no longer allow.
+    pub fn retain(&self) {
+        let now = crate::context::now_ms();
+        match self.0.context.store.retain(now) {
+            Ok(retained) => tracing::debug!(?retained, "retention"),
+            Err(error) => tracing::error!(%error, "retention failed"),
+        }
+    }
+
+    fn live(&self, id: &SessionId) -> Option<Handle> {
+        lock(&self.0.sessions).get(id).cloned()
+    }
+
+    /// Whether an execution is still running or waiting.
+    pub fn is_running(&self, id: ShellId) -> Result<bool, LookupError> {
+        let execution = self.0.context.store.execution(id)?;
+        Ok(execution.is_some_and(|execution| execution.phase != Phase::Ended))
+    }
+}
+
+fn view(handle: &Handle) -> SessionView {
+    let live = lock(&handle.live).clone();
+    SessionView {
+        session: live.session,
+        running: live.running,
+        queued: live.queued,
+        last: live.last,
+    }
+}
+
+fn parse(id: &str) -> Result<SessionId, LookupError> {
+    id.parse().map_err(|_| LookupError::Unknown {
+        given: id.chars().take(64).collect(),
+    })
+}
+
+/// An agent sees what agents made.
+fn may_see(caller: &Caller, session: &Session) -> Result<(), LookupError> {
+    if caller.role == Role::Person || session.owner == Role::Agent {
+        Ok(())
+    } else {
+        Err(LookupError::NotYours(session.id.clone()))
+    }
+}

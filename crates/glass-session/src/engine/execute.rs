@@ -1,0 +1,352 @@
+//! Accepting commands.
+
+use super::create::check_sandbox;
+use super::{Caller, Engine, Handle, SessionSpec, may_see};
+use crate::actor::{Finished, Message, lock};
+use crate::context::now_ms;
+use crate::driver;
+use crate::errors::{ExecuteError, LookupError};
+use crate::feed::Follower;
+use glass_model::{
+    EventIndex, Execution, Outcome, Phase, Role, SandboxPolicy, Session, SessionId, ShellId,
+};
+use tokio::sync::oneshot;
+
+/// Where a command is to run.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// In this session.
+    Session(String),
+    /// In a session made for it, gone with it.
+    Ephemeral(Box<SessionSpec>),
+    /// In an idle session in the right directory, this task's own first, or in
+    /// a new one.
+    Any {
+        /// The task, or empty.
+        task: String,
+    },
+}
+
+/// A command and how to run it.
+#[derive(Clone, Debug, Default)]
+pub struct OrderSpec {
+    /// The command's text.
+    pub command: String,
+    /// Where, or empty for where the session is.
+    pub working_directory: String,
+    /// Time allowed, in milliseconds; 0 is no limit.
+    pub timeout_ms: i32,
+    /// The idempotency key, or empty.
+    pub tool_call_id: String,
+    /// The task that the key is unique in, or empty for the caller.
+    pub task: String,
+    /// Variables for this command alone.
+    pub env: Vec<(String, String)>,
+    /// The rights asked for.
+    pub sandbox: Option<SandboxPolicy>,
+}
+
+/// An accepted execution, to follow or to wait for.
+pub struct Ticket {
+    /// Its session.
+    pub session: SessionId,
+    /// Its handle.
+    pub shell_id: ShellId,
+    /// Whether this call found it already there.
+    pub attached: bool,
+    /// Its events, among those of its session.
+    pub follower: Follower,
+    done: oneshot::Receiver<Finished>,
+}
+
+impl Ticket {
+    /// Waits for the end. Only a daemon that stops ends the wait without one.
+    pub async fn finished(self) -> Result<Finished, LookupError> {
+        self.done.await.map_err(|_| LookupError::Stopping)
+    }
+}
+
+impl Engine {
+    /// Accepts a command, or finds the execution that a call with the same key
+    /// has begun. When this returns, the command is in the journal.
+    pub async fn execute(
+        &self,
+        caller: &Caller,
+        target: Target,
+        order: OrderSpec,
+    ) -> Result<Ticket, ExecuteError> {
+        self.check(&order)?;
+        if order.tool_call_id.is_empty() {
+            return self.accept(caller, target, order, String::new()).await;
+        }
+        let scope = scope_of(caller, &order);
+        let _one_at_a_time = self.0.keyed_calls.lock().await;
+        let found = self
+            .0
+            .context
+            .store
+            .find_tool_call(&scope, &order.tool_call_id);
+        match found.map_err(LookupError::from)? {
+            Some(execution) => self.attach(caller, execution, order).await,
+            None => self.accept(caller, target, order, scope).await,
+        }
+    }
+
+    fn check(&self, order: &OrderSpec) -> Result<(), ExecuteError> {
+        let max = self.0.context.settings.limits.command_bytes_max;
+        let bytes = order.command.len();
+        if order.command.trim().is_empty() {
+            return Err(ExecuteError::Empty);
+        }
+        if let Some(offset) = order.command.find('\0') {
+            return Err(ExecuteError::Nul { offset });
+        }
+        if bytes as u64 > max.min(driver::COMMAND_BYTES_MAX as u64) {
+            return Err(ExecuteError::TooLong { bytes, max });
+        }
+        if order.timeout_ms < 0 {
+            let why = format!("a timeout of {} ms makes no sense", order.timeout_ms);
+            return Err(ExecuteError::Invalid(why));
+        }
+        if order.working_directory.contains('\0') || order.tool_call_id.contains('\0') {
+            return Err(ExecuteError::Invalid(
+                "a NUL byte cannot be part of a name".to_owned(),
+            ));
+        }
+        for (name, value) in &order.env {
+            if !is_variable_name(name) || value.contains('\0') {
+                let why = format!(
+                    "'{}' cannot be a variable of a command",
+                    name.escape_debug()
+                );
+                return Err(ExecuteError::Invalid(why));
+            }
+        }
+        check_sandbox(order.sandbox.as_ref()).map_err(ExecuteError::Sandbox)
+    }
+
+    async fn accept(
+        &self,
+        caller: &Caller,
+        target: Target,
+        order: OrderSpec,
+        scope: String,
+    ) -> Result<Ticket, ExecuteError> {
+        let ephemeral = matches!(target, Target::Ephemeral(_));
+        let (session, handle) = self.find_target(caller, target, &order).await?;
+        let max = self.0.context.settings.limits.queue_max;
+        if lock(&handle.live).queued >= max as usize {
+            return Err(ExecuteError::QueueFull {
+                session: session.id,
+                max,
+            });
+        }
+        let execution = plan_execution(&session, order, scope);
+        let (reply, accepted) = oneshot::channel();
+        let (done_sender, done) = oneshot::channel();
+        let message = Message::Execute {
+            execution: Box::new(execution),
+            reply,
+            done: Some(done_sender),
+        };
+        let id = session.id.clone();
+        let disposed = || LookupError::Disposed(id.clone());
+        handle.mailbox.send(message).await.map_err(|_| disposed())?;
+        let accepted = accepted.await.map_err(|_| disposed())??;
+        let store = self.0.context.store.clone();
+        let follower = Follower::live(
+            session.id.clone(),
+            store,
+            handle.feed.clone(),
+            accepted.from,
+        );
+        if ephemeral {
+            self.dispose_when_done(handle, accepted.shell_id);
+        }
+        let shell_id = accepted.shell_id;
+        Ok(Ticket {
+            session: session.id,
+            shell_id,
+            attached: false,
+            follower,
+            done,
+        })
+    }
+
+    /// Ends a session that was made for one command, once that is over.
+    fn dispose_when_done(&self, handle: Handle, shell_id: ShellId) {
+        tokio::spawn(async move {
+            let (done, over) = oneshot::channel();
+            if handle
+                .mailbox
+                .send(Message::Watch { shell_id, done })
+                .await
+                .is_err()
+            {
+                return;
+            }
+            drop(over.await);
+            let (reply, _) = oneshot::channel();
+            drop(handle.mailbox.send(Message::Dispose { reply }).await);
+        });
+    }
+
+    async fn find_target(
+        &self,
+        caller: &Caller,
+        target: Target,
+        order: &OrderSpec,
+    ) -> Result<(Session, Handle), ExecuteError> {
+        let session = match target {
+            Target::Session(id) => self.session(caller, &id)?.session,
+            Target::Ephemeral(spec) => self.create(caller, *spec).await?,
+            Target::Any { task } => match self.idle_session(caller, &task, order) {
+                Some(session) => session,
+                None => {
+                    let working_directory = order.working_directory.clone();
+                    let spec = SessionSpec {
+                        working_directory,
+                        task,
+                        ..SessionSpec::default()
+                    };
+                    self.create(caller, spec).await?
+                }
+            },
+        };
+        let handle = self.live(&session.id);
+        let handle = handle.ok_or_else(|| LookupError::Disposed(session.id.clone()))?;
+        Ok((session, handle))
+    }
+
+    /// An idle session in the command's directory: one of its task, else one of
+    /// no task. Busy ones are never picked.
+    fn idle_session(&self, caller: &Caller, task: &str, order: &OrderSpec) -> Option<Session> {
+        let sessions = lock(&self.0.sessions);
+        let cwd = if order.working_directory.is_empty() {
+            &self.0.context.settings.working_directory
+        } else {
+            &order.working_directory
+        };
+        let mut usable: Vec<Session> = sessions
+            .values()
+            .map(super::view)
+            .filter(|view| view.running.is_none() && view.queued == 0)
+            .map(|view| view.session)
+            .filter(|session| {
+                !session.ephemeral
+                    && session.disposed_ms.is_none()
+                    && session.owner == caller.role
+                    && session.cwd == *cwd
+                    && may_see(caller, session).is_ok()
+            })
+            .collect();
+        usable.sort_by_key(|session| (session.task != task, session.created_ms));
+        usable.into_iter().next()
+    }
+
+    async fn attach(
+        &self,
+        caller: &Caller,
+        execution: Execution,
+        order: OrderSpec,
+    ) -> Result<Ticket, ExecuteError> {
+        self.session(caller, execution.session.as_str())?;
+        let shell_id = execution.shell_id;
+        if execution.command != order.command {
+            let tool_call_id = order.tool_call_id;
+            return Err(ExecuteError::OtherCommand {
+                tool_call_id,
+                shell_id,
+            });
+        }
+        let from = execution.start.unwrap_or(EventIndex(0));
+        let follower = self.follower(execution.session.clone(), from);
+        let (sender, done) = oneshot::channel();
+        let watch = Message::Watch {
+            shell_id,
+            done: sender,
+        };
+        let sent = match self.live(&execution.session) {
+            Some(handle) => handle
+                .mailbox
+                .send(watch)
+                .await
+                .map_err(|refused| refused.0),
+            None => Err(watch),
+        };
+        if let Err(Message::Watch { done, .. }) = sent {
+            drop(done.send(stored_end(
+                execution.outcome,
+                execution.phase,
+                execution.cwd,
+            )));
+        }
+        Ok(Ticket {
+            session: execution.session,
+            shell_id,
+            attached: true,
+            follower,
+            done,
+        })
+    }
+}
+
+fn stored_end(outcome: Outcome, phase: Phase, cwd: String) -> Finished {
+    let outcome = match phase {
+        Phase::Ended => Ok(outcome),
+        Phase::Queued | Phase::Running => Err("its session was disposed of".to_owned()),
+    };
+    Finished {
+        outcome,
+        cwd,
+        output: None,
+    }
+}
+
+fn plan_execution(session: &Session, order: OrderSpec, scope: String) -> Execution {
+    let requested = order.working_directory;
+    let requested_cwd = if requested.is_empty() || requested.starts_with('/') {
+        requested
+    } else {
+        format!("{}/{requested}", session.cwd.trim_end_matches('/'))
+    };
+    Execution {
+        shell_id: ShellId(0),
+        session: session.id.clone(),
+        command: order.command,
+        cwd: session.cwd.clone(),
+        tool_call_id: order.tool_call_id,
+        tool_call_scope: scope,
+        env: order.env,
+        requested_cwd,
+        timeout_ms: u32::try_from(order.timeout_ms).unwrap_or(0),
+        sandbox: SandboxPolicy::none(),
+        phase: Phase::Queued,
+        launch: None,
+        slot: 0,
+        start: None,
+        end: None,
+        started_ms: now_ms(),
+        ended_ms: None,
+        outcome: Outcome::default(),
+    }
+}
+
+/// What an idempotency key is unique in: its task, or else its caller.
+fn scope_of(caller: &Caller, order: &OrderSpec) -> String {
+    if !order.task.is_empty() {
+        return format!("task {}", order.task);
+    }
+    match caller.role {
+        Role::Agent => "agent".to_owned(),
+        Role::Person => "person".to_owned(),
+    }
+}
+
+fn is_variable_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

@@ -1,0 +1,135 @@
+//! Beginning: everything that the last daemon left is taken up again.
+
+use super::{Engine, Inner};
+use crate::actor::{Child, Inheritance};
+use crate::context::{Context, Settings};
+use crate::errors::EngineError;
+use crate::routes::Routes;
+use crate::shells;
+use crate::tag::Tag;
+use glass_model::{EventIndex, SessionId};
+use glass_spawn::tree::{self, Manner, Scope, TreeEnd};
+use glass_spawn::{Keeper, KeeperEvent, LaunchInfo};
+use glass_store::Store;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+
+/// How long the kernel may take to end a child that belongs to nobody.
+const STRAY_DEADLINE: Duration = Duration::from_secs(10);
+
+impl Engine {
+    /// Takes up all sessions of the journal with what the keeper holds for
+    /// them, and is ready for callers.
+    pub async fn start(
+        settings: Settings,
+        store: Store,
+        keeper: Keeper,
+        events: mpsc::Receiver<KeeperEvent>,
+    ) -> Result<Engine, EngineError> {
+        super::create::make_private(&settings.runtime_dir.join("sessions"))?;
+        let shells = shells::all(&settings.base_env)
+            .into_iter()
+            .map(|shell| shell.path)
+            .collect();
+        let routes = Routes::default();
+        let context = Arc::new(Context {
+            settings,
+            store,
+            keeper,
+            routes,
+        });
+        let engine = Engine(Arc::new(Inner {
+            context,
+            sessions: Mutex::new(HashMap::new()),
+            keyed_calls: tokio::sync::Mutex::new(()),
+            cursors: Mutex::new(HashMap::new()),
+            shells,
+            keeper_lost: watch::Sender::new(false),
+        }));
+        engine.take_up_sessions().await?;
+        engine.listen_to_keeper(events);
+        Ok(engine)
+    }
+
+    async fn take_up_sessions(&self) -> Result<(), EngineError> {
+        let store = &self.0.context.store;
+        let mut children = self.children_by_session().await?;
+        for session in store.sessions(false)? {
+            let id = session.id.clone();
+            let next = store.cursor(&id)?.next;
+            let executions = store.executions(&id)?;
+            let children = children.remove(&id).unwrap_or_default();
+            let inheritance = Inheritance {
+                children,
+                executions,
+            };
+            self.take_up(session, next, inheritance);
+            crate::failpoint::hit("adopted-session");
+        }
+        for child in children.into_values().flatten() {
+            self.end_stray(&child.info).await?;
+        }
+        Ok(())
+    }
+
+    fn take_up(&self, session: glass_model::Session, next: EventIndex, inheritance: Inheritance) {
+        let id = session.id.clone();
+        if let Err(error) = self.spawn_actor(session, next, Some(inheritance)) {
+            tracing::error!(session = %id, %error, "a session could not be taken up");
+        }
+    }
+
+    async fn children_by_session(&self) -> Result<HashMap<SessionId, Vec<Child>>, EngineError> {
+        let keeper = &self.0.context.keeper;
+        let mut children: HashMap<SessionId, Vec<Child>> = HashMap::new();
+        for info in keeper.list().await? {
+            let Some(tag) = Tag::decode(&info.tag) else {
+                self.end_stray(&info).await?;
+                continue;
+            };
+            let fds = keeper.adopt(info.id).await?.into_iter().collect();
+            children
+                .entry(tag.session().clone())
+                .or_default()
+                .push(Child { info, tag, fds });
+        }
+        Ok(children)
+    }
+
+    /// Ends a child whose session is over, or that nobody knows.
+    async fn end_stray(&self, info: &LaunchInfo) -> Result<(), EngineError> {
+        let tree = TreeEnd {
+            reaper: info.reaper,
+            child: info.child,
+            cgroup: info.cgroup.clone(),
+            scope: Scope::Everything,
+            manner: Manner::Kill,
+            deadline: STRAY_DEADLINE,
+        };
+        let ended = tokio::task::spawn_blocking(move || tree::end(&tree)).await;
+        if let Ok(Err(error)) = ended {
+            tracing::error!(%error, "a stray process stays");
+        }
+        Ok(self.0.context.keeper.forget(info.id).await?)
+    }
+
+    fn listen_to_keeper(&self, mut events: mpsc::Receiver<KeeperEvent>) {
+        let engine = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            while let Some(event) = events.recv().await {
+                let Some(engine) = engine.upgrade() else {
+                    return;
+                };
+                match event {
+                    KeeperEvent::Exited { id, status } => engine.context.routes.exited(id, status),
+                    KeeperEvent::Emptied { .. } => {}
+                    KeeperEvent::Lost => {
+                        engine.keeper_lost.send_replace(true);
+                    }
+                }
+            }
+        });
+    }
+}

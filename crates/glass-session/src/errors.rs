@@ -1,0 +1,145 @@
+//! Why the engine refuses something, for the edge to turn into words and hints.
+
+use crate::shells::NoShell;
+use glass_model::{SessionId, ShellId};
+use glass_spawn::{HeldError, KeeperGone};
+use glass_store::{ReadError, WriteError};
+use std::io;
+
+/// Why a session was not found.
+#[derive(Debug, thiserror::Error)]
+pub enum LookupError {
+    /// There is none.
+    #[error("there is no session '{given}'")]
+    Unknown {
+        /// What was asked for.
+        given: String,
+    },
+    /// It is over.
+    #[error("session {0} was disposed of")]
+    Disposed(SessionId),
+    /// There is no such execution.
+    #[error("there is no execution {0}")]
+    UnknownExecution(ShellId),
+    /// It belongs to a person, and the caller is an agent.
+    #[error("session {0} belongs to a person")]
+    NotYours(SessionId),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The daemon is stopping.
+    #[error("the daemon is stopping")]
+    Stopping,
+}
+
+/// Why a session was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    /// Its directory is not there, or not usable.
+    #[error("the directory '{path}' cannot be used: {why}")]
+    Directory {
+        /// The directory.
+        path: String,
+        /// What is wrong with it.
+        why: &'static str,
+        /// Whether it is there and closed to us.
+        forbidden: bool,
+    },
+    /// Its shell is not there.
+    #[error(transparent)]
+    Shell(#[from] NoShell),
+    /// A variable's name is not one.
+    #[error("'{name}' cannot be a variable's name")]
+    Variable {
+        /// What was given.
+        name: String,
+    },
+    /// There are too many.
+    #[error("there are {max} sessions already")]
+    TooMany {
+        /// The limit.
+        max: u32,
+    },
+    /// It asks for walls that cannot be had.
+    #[error("{0}")]
+    Sandbox(String),
+    /// It asks for something that is not there.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The journal cannot be written.
+    #[error("the session could not be recorded")]
+    Write(#[from] WriteError),
+    /// Its runtime directory cannot be made.
+    #[error("the session's directory could not be made")]
+    Io(#[from] io::Error),
+}
+
+/// Why a command was not accepted. None of it ran.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecuteError {
+    /// The session is not to be had.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// A session for it could not be made.
+    #[error(transparent)]
+    Create(#[from] CreateError),
+    /// There is nothing to run.
+    #[error("the command is empty")]
+    Empty,
+    /// No shell can be given this text.
+    #[error("the command has a NUL byte at offset {offset}")]
+    Nul {
+        /// Where.
+        offset: usize,
+    },
+    /// It is too long.
+    #[error("the command has {bytes} bytes, and {max} are the limit")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+        /// The limit.
+        max: u64,
+    },
+    /// A value that makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// The idempotency key belongs to another command.
+    #[error("tool call '{tool_call_id}' was execution {shell_id}, with another command")]
+    OtherCommand {
+        /// The key.
+        tool_call_id: String,
+        /// The execution that has it.
+        shell_id: ShellId,
+    },
+    /// Too many wait.
+    #[error("{max} commands wait in session {session} already")]
+    QueueFull {
+        /// The session.
+        session: SessionId,
+        /// The limit.
+        max: u32,
+    },
+    /// It asks for walls that cannot be had.
+    #[error("{0}")]
+    Sandbox(String),
+    /// The journal cannot be written, so nothing may run.
+    #[error("the command could not be recorded, so it was not run")]
+    Write(#[from] WriteError),
+}
+
+/// Why the engine could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The keeper is gone.
+    #[error(transparent)]
+    Keeper(#[from] KeeperGone),
+    /// The keeper does not give back what it holds.
+    #[error(transparent)]
+    Held(#[from] HeldError),
+    /// A directory cannot be made.
+    #[error("the runtime directory could not be made")]
+    Io(#[from] io::Error),
+}

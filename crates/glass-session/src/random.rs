@@ -1,0 +1,22 @@
+//! Randomness from the kernel.
+
+/// Fills an array. The kernel's generator does not fail once the machine has
+/// booted; if it ever does, nothing that needs a secret may go on.
+pub(crate) fn bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    let mut filled = 0;
+    while filled < N {
+        filled +=
+            rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())
+                .expect("the kernel's random generator works after boot");
+    }
+    bytes
+}
+
+/// 128 random bits as text.
+pub fn hex_128() -> String {
+    bytes::<16>()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

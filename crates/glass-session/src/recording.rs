@@ -1,0 +1,414 @@
+//! The output of one execution, from its pipes to the journal.
+//!
+//! Bytes move from the pipe to the file in one system call, so the file is the
+//! truth about them whatever kills us; the events that name them follow in
+//! batches. Invariant: the events of a stream name its bytes in order, without
+//! gap or overlap, and end between two characters where the stream is UTF-8.
+
+use crate::actor::OutputEnd;
+use crate::ready::ReadyFd;
+use crate::text::incomplete_suffix;
+use glass_model::{Dropped, EventBody, ShellId, Stream};
+use glass_store::{Moved, OutputWriter, ReadError, SpliceError, Store};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::task::Context;
+
+/// Bytes that one event names at most, so that it fits a message.
+const EVENT_BYTES_MAX: u64 = 256 * 1024;
+
+/// Bytes moved for one execution before others get their turn.
+const TURN_BYTES_MAX: usize = 1 << 20;
+
+/// What the pipe of a flooding command is enlarged to, in bytes.
+const FLOOD_PIPE_BYTES: usize = 1 << 20;
+
+/// What it is set back to for the next command, in bytes.
+const QUIET_PIPE_BYTES: usize = 64 * 1024;
+
+/// A command that fills a pipe of the default size in one go is a flood.
+const FLOOD_READ_BYTES: u64 = 60 * 1024;
+
+/// One output pipe with the file behind it.
+struct Channel {
+    stream: Stream,
+    source: Source,
+    writer: OutputWriter,
+    /// How many of the file's bytes have an event.
+    named: u64,
+    /// How many of them a quota has removed.
+    trimmed: u64,
+    enlarged: bool,
+}
+
+enum Source {
+    Open(ReadyFd),
+    /// No process holds the other end any more; the descriptor is kept for
+    /// the next command.
+    Ended(OwnedFd),
+    Gone,
+}
+
+/// Something that has no event yet.
+enum Pending {
+    Bytes { stream: Stream, count: u64 },
+    Lost { bytes: u64, reason: &'static str },
+}
+
+/// Both outputs of one execution.
+pub(crate) struct Recording {
+    shell_id: ShellId,
+    channels: [Channel; 2],
+    /// How much of the whole output has events.
+    position: u64,
+    pending: Vec<Pending>,
+}
+
+/// What a turn of moving bytes found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Nothing more is there now.
+    Quiet,
+    /// There is more.
+    More,
+}
+
+impl Recording {
+    /// Begins, or goes on, recording. Bytes that are in the files without an
+    /// event (the last daemon died in between) are pending at once.
+    pub(crate) fn new(
+        store: &Store,
+        shell_id: ShellId,
+        pipes: (OwnedFd, OwnedFd),
+        named: OutputEnd,
+    ) -> io::Result<Recording> {
+        let channel = |stream, fd, named| -> io::Result<Channel> {
+            let writer = store.output_writer(shell_id, stream);
+            let source = Source::Open(ReadyFd::register(fd)?);
+            Ok(Channel {
+                stream,
+                source,
+                writer,
+                named,
+                trimmed: 0,
+                enlarged: false,
+            })
+        };
+        let channels = [
+            channel(Stream::Stdout, pipes.0, named.stdout)?,
+            channel(Stream::Stderr, pipes.1, named.stderr)?,
+        ];
+        let mut recording = Recording {
+            shell_id,
+            channels,
+            position: named.position,
+            pending: Vec::new(),
+        };
+        for at in 0..2 {
+            let channel = &recording.channels[at];
+            let count = channel.writer.len().saturating_sub(channel.named);
+            recording.note(Pending::Bytes {
+                stream: channel.stream,
+                count,
+            });
+        }
+        Ok(recording)
+    }
+
+    pub(crate) fn shell_id(&self) -> ShellId {
+        self.shell_id
+    }
+
+    /// Whether a pipe may have something; else the task is woken later.
+    pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> bool {
+        let mut readable = false;
+        for channel in &self.channels {
+            if let Source::Open(fd) = &channel.source {
+                readable |= fd.poll_readable(cx);
+            }
+        }
+        readable
+    }
+
+    /// Whether any process still holds one of the pipes, as far as is known.
+    pub(crate) fn is_open(&self) -> bool {
+        self.channels
+            .iter()
+            .any(|channel| matches!(channel.source, Source::Open(_)))
+    }
+
+    /// Whether bytes wait for their event.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Bytes that wait for their event.
+    pub(crate) fn pending_bytes(&self) -> u64 {
+        let bytes = |pending: &Pending| match pending {
+            Pending::Bytes { count, .. } => *count,
+            Pending::Lost { .. } => 0,
+        };
+        self.pending.iter().map(bytes).sum()
+    }
+
+    /// Moves what is in the pipes now.
+    pub(crate) fn turn(&mut self, store: &Store) -> io::Result<Turn> {
+        let mut turn = Turn::Quiet;
+        for at in 0..2 {
+            let mut budget = TURN_BYTES_MAX;
+            while let Step::Moved(bytes) = self.step(at, budget, store)? {
+                budget = budget.saturating_sub(usize::try_from(bytes).unwrap_or(usize::MAX));
+                if budget == 0 {
+                    turn = Turn::More;
+                    break;
+                }
+            }
+        }
+        Ok(turn)
+    }
+
+    /// Moves exactly what the command left in the pipes when it ended: later
+    /// bytes of its background jobs are not waited for.
+    pub(crate) fn drain(&mut self, store: &Store) -> io::Result<()> {
+        for at in 0..2 {
+            let mut left = match &self.channels[at].source {
+                Source::Open(fd) => rustix::io::ioctl_fionread(fd.as_fd())?,
+                Source::Ended(fd) => rustix::io::ioctl_fionread(fd.as_fd())?,
+                Source::Gone => 0,
+            };
+            while left > 0 {
+                let budget = usize::try_from(left)
+                    .unwrap_or(usize::MAX)
+                    .min(TURN_BYTES_MAX);
+                match self.step(at, budget, store)? {
+                    Step::Moved(bytes) => left = left.saturating_sub(bytes),
+                    Step::Blocked | Step::Ended => break,
+                }
+            }
+            // Once more, to learn whether a background job holds the pipe.
+            self.step(at, EVENT_BYTES_MAX as usize, store)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, at: usize, budget: usize, store: &Store) -> io::Result<Step> {
+        let channel = &mut self.channels[at];
+        let fd = match &channel.source {
+            Source::Open(fd) => fd.as_fd(),
+            Source::Ended(fd) => fd.as_fd(),
+            Source::Gone => return Ok(Step::Ended),
+        };
+        let spliced = if store.disk_low() {
+            Err(SpliceError::DiskFull)
+        } else {
+            channel.writer.splice_from(fd, budget)
+        };
+        let (moved, lost) = match spliced {
+            Ok(moved) => (moved, None),
+            Err(SpliceError::DiskFull) => (
+                OutputWriter::discard_from(fd, budget)?,
+                Some("the disk is almost full"),
+            ),
+            Err(SpliceError::Io(error)) => return Err(error),
+        };
+        match moved {
+            Moved::Bytes(bytes) => {
+                let stream = channel.stream;
+                channel.enlarge_for(bytes);
+                self.note(match lost {
+                    None => Pending::Bytes {
+                        stream,
+                        count: bytes,
+                    },
+                    Some(reason) => Pending::Lost { bytes, reason },
+                });
+                Ok(Step::Moved(bytes))
+            }
+            Moved::WouldBlock => {
+                if let Source::Open(fd) = &channel.source {
+                    fd.exhausted();
+                }
+                Ok(Step::Blocked)
+            }
+            Moved::End => {
+                channel.end();
+                Ok(Step::Ended)
+            }
+        }
+    }
+
+    fn note(&mut self, pending: Pending) {
+        match (self.pending.last_mut(), pending) {
+            (_, Pending::Bytes { count: 0, .. }) => {}
+            (
+                Some(Pending::Bytes {
+                    stream: last,
+                    count,
+                }),
+                Pending::Bytes {
+                    stream,
+                    count: more,
+                },
+            ) if *last == stream => *count += more,
+            (Some(Pending::Lost { bytes, .. }), Pending::Lost { bytes: more, .. }) => {
+                *bytes += more;
+            }
+            (_, pending) => self.pending.push(pending),
+        }
+    }
+
+    /// The events for everything that waits for one. Unless this is the `Last`
+    /// time, an unfinished character at the end is held back.
+    pub(crate) fn name(&mut self, store: &Store, when: When) -> Result<Vec<EventBody>, ReadError> {
+        let mut bodies = Vec::new();
+        let mut held_back = Vec::new();
+        for pending in std::mem::take(&mut self.pending) {
+            match pending {
+                Pending::Lost { bytes, reason } => {
+                    let dropped = Dropped {
+                        bytes,
+                        events: 1,
+                        reason: reason.to_owned(),
+                    };
+                    bodies.push(EventBody::Dropped {
+                        position: self.position,
+                        dropped,
+                    });
+                    self.position += bytes;
+                }
+                Pending::Bytes { stream, count } => {
+                    let left = self.name_bytes(store, stream, count, when, &mut bodies)?;
+                    if left > 0 {
+                        held_back.push(Pending::Bytes {
+                            stream,
+                            count: left,
+                        });
+                    }
+                }
+            }
+        }
+        self.pending = held_back;
+        Ok(bodies)
+    }
+
+    fn name_bytes(
+        &mut self,
+        store: &Store,
+        stream: Stream,
+        count: u64,
+        when: When,
+        bodies: &mut Vec<EventBody>,
+    ) -> Result<u64, ReadError> {
+        let mut left = count;
+        while left > 0 {
+            let channel = &self.channels[stream as usize];
+            let offset = channel.named;
+            let mut bytes = left.min(EVENT_BYTES_MAX);
+            if when == When::Running || bytes < left {
+                let tail = bytes.min(4);
+                let from = offset + bytes - tail;
+                let last = store.read_output(self.shell_id, stream, from, tail as usize)?;
+                bytes -= incomplete_suffix(&last) as u64;
+            }
+            if bytes == 0 {
+                break;
+            }
+            bodies.push(EventBody::Output {
+                stream,
+                offset,
+                bytes,
+                position: self.position,
+            });
+            self.channels[stream as usize].named += bytes;
+            self.position += bytes;
+            left -= bytes;
+        }
+        Ok(left)
+    }
+
+    /// Which stream to cut, and to how many bytes, so that the execution keeps
+    /// at most `keep` in all; none while there is room. Some slack makes
+    /// cutting rare.
+    pub(crate) fn over_quota(&self, keep: u64) -> Option<(Stream, u64)> {
+        let kept = |channel: &Channel| channel.writer.len() - channel.trimmed;
+        let [stdout, stderr] = [kept(&self.channels[0]), kept(&self.channels[1])];
+        if stdout + stderr <= keep + keep / 8 {
+            return None;
+        }
+        let (stream, other) = if stdout >= stderr {
+            (Stream::Stdout, stderr)
+        } else {
+            (Stream::Stderr, stdout)
+        };
+        Some((stream, keep.saturating_sub(other).max(keep / 2)))
+    }
+
+    pub(crate) fn trimmed(&mut self, stream: Stream, bytes: u64) {
+        self.channels[stream as usize].trimmed += bytes;
+    }
+
+    /// How far the output has come.
+    pub(crate) fn end(&self) -> OutputEnd {
+        OutputEnd {
+            stdout: self.channels[0].writer.len(),
+            stderr: self.channels[1].writer.len(),
+            position: self.position,
+        }
+    }
+
+    /// Gives the pipes back for another command, once nobody writes to them.
+    pub(crate) fn into_pipes(self) -> Option<(OwnedFd, OwnedFd)> {
+        let [stdout, stderr] = self.channels;
+        Some((stdout.into_fd()?, stderr.into_fd()?))
+    }
+}
+
+/// When events are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// More may follow.
+    Running,
+    /// Nothing follows, or nobody should wait for it.
+    Last,
+}
+
+enum Step {
+    Moved(u64),
+    Blocked,
+    Ended,
+}
+
+impl Channel {
+    /// Waits no longer for this pipe; its registration is over, too, because a
+    /// pipe without writers counts as readable for ever.
+    fn end(&mut self) {
+        self.source = match std::mem::replace(&mut self.source, Source::Gone) {
+            Source::Open(fd) => Source::Ended(fd.into_fd()),
+            ended => ended,
+        };
+    }
+
+    fn enlarge_for(&mut self, bytes: u64) {
+        if bytes >= FLOOD_READ_BYTES
+            && !self.enlarged
+            && let Source::Open(fd) = &self.source
+        {
+            self.enlarged = true;
+            // Best effort: users have a limited number of pipe pages.
+            let _ = rustix::pipe::fcntl_setpipe_size(fd.as_fd(), FLOOD_PIPE_BYTES);
+        }
+    }
+
+    fn into_fd(self) -> Option<OwnedFd> {
+        let fd = match self.source {
+            Source::Open(fd) => fd.into_fd(),
+            Source::Ended(fd) => fd,
+            Source::Gone => return None,
+        };
+        if self.enlarged {
+            // Pages that only a flood needs are not kept for idle pipes.
+            let _ = rustix::pipe::fcntl_setpipe_size(&fd, QUIET_PIPE_BYTES);
+        }
+        Some(fd)
+    }
+}

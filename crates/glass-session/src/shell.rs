@@ -1,0 +1,338 @@
+//! A warm shell: the process, its control channels and its pipes.
+
+use crate::Context;
+use crate::driver::{self, REPORT_FD, REQUEST_FD, Report, ReportParser, Style};
+use crate::pipes::{Pair, Slots, labels};
+use crate::ready::ReadyFd;
+use crate::tag::Tag;
+use glass_model::{LaunchId, LaunchPlan, Session, Startup};
+use glass_spawn::{Launch, Launched, SpawnError};
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags,
+    SocketType,
+};
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::task::Context as TaskContext;
+use std::time::Instant;
+
+/// What start files may print, in bytes; more is refused to them.
+const STARTUP_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
+
+/// Bytes of reports looked at in one go.
+const PEEK_BYTES: usize = 8 * 1024;
+
+/// The labels under which the keeper holds our ends.
+pub(crate) const REQUEST_LABEL: &str = "request";
+pub(crate) const REPORT_LABEL: &str = "report";
+
+/// Why a shell could not be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    #[error("its pipes could not be made")]
+    Io(#[from] io::Error),
+    #[error("its pipes could not be made")]
+    System(#[from] rustix::io::Errno),
+}
+
+/// A warm shell, starting or ready.
+pub(crate) struct WarmShell {
+    pub(crate) launched: Launched,
+    pub(crate) nonce: String,
+    pub(crate) slots: Slots,
+    /// When its start files have had their time; none once it is ready.
+    pub(crate) ready_by: Option<Instant>,
+    request: OwnedFd,
+    report: Option<ReadyFd>,
+    parser: ReportParser,
+    startup_output: Option<OwnedFd>,
+}
+
+/// What the report channel has.
+pub(crate) enum Peeked {
+    /// These reports, in so many bytes, which stay in the channel until
+    /// `consume`: a crash in between loses none.
+    Reports(Vec<Report>, usize),
+    /// Nothing now.
+    Nothing,
+    /// The driver can report nothing any more.
+    End,
+}
+
+impl WarmShell {
+    /// Starts a shell where the session is, with what the session exports.
+    pub(crate) async fn start(
+        context: &Context,
+        session: &Session,
+        startup: Startup,
+        dir: &Path,
+    ) -> Result<WarmShell, StartError> {
+        let nonce = crate::random::hex_128();
+        let (request, child_request) = channel()?;
+        let (report, child_report) = channel()?;
+        rustix::net::sockopt::set_socket_passcred(&report, true)?;
+        let mut slots = Slots::new(dir, 0);
+        let (slot, pair) = slots.make()?;
+        let log = startup_output()?;
+        let argv = driver::argv(&session.shell, startup, Style::Warm, dir);
+        let request_fd = if argv.stdin_is_control { 0 } else { REQUEST_FD };
+        let child_fds = vec![
+            (1, log.try_clone()?),
+            (2, log.try_clone()?),
+            (request_fd, child_request),
+            (REPORT_FD, child_report),
+        ];
+        let mut held = held_pair(slot, &pair)?;
+        held.push((REQUEST_LABEL.to_owned(), request.try_clone()?));
+        held.push((REPORT_LABEL.to_owned(), report.try_clone()?));
+        slots.give_back(slot, pair);
+        let plan = LaunchPlan {
+            program: argv.program,
+            argv: argv.argv,
+            env: context.shell_env(session),
+            cwd: existing_directory(&session.cwd).into_bytes(),
+            cgroup: context.cgroup_name(&format!("{}-warm", session.id)),
+        };
+        let tag = Tag::Warm {
+            session: session.id.clone(),
+            nonce: nonce.clone(),
+        }
+        .encode();
+        let launched = context
+            .keeper
+            .spawn(Launch {
+                plan,
+                child_fds,
+                held,
+                tag,
+            })
+            .await?;
+        Ok(WarmShell {
+            launched,
+            nonce,
+            slots,
+            ready_by: Some(Instant::now() + context.startup_time(startup)),
+            request,
+            report: Some(ReadyFd::register(report)?),
+            parser: ReportParser::default(),
+            startup_output: Some(log),
+        })
+    }
+
+    /// Takes up a shell that outlived the last daemon. Whether it is ready is
+    /// not known until it says so, or until it answers.
+    pub(crate) fn adopt(
+        launched: Launched,
+        nonce: String,
+        slots: Slots,
+        request: OwnedFd,
+        report: OwnedFd,
+    ) -> io::Result<WarmShell> {
+        Ok(WarmShell {
+            launched,
+            nonce,
+            slots,
+            ready_by: None,
+            request,
+            report: Some(ReadyFd::register(report)?),
+            parser: ReportParser::default(),
+            startup_output: None,
+        })
+    }
+
+    pub(crate) fn id(&self) -> LaunchId {
+        self.launched.id
+    }
+
+    /// Sends one message whole. Requests are small and the driver reads one at
+    /// a time, so the channel has room unless the shell does not read at all.
+    pub(crate) fn send(&self, message: &[u8]) -> io::Result<()> {
+        send_whole(&self.request, message)
+    }
+
+    pub(crate) fn poll_report(&self, cx: &mut TaskContext<'_>) -> bool {
+        self.report
+            .as_ref()
+            .is_some_and(|report| report.poll_readable(cx))
+    }
+
+    /// Looks at the reports without taking them. Bytes that the driver itself
+    /// did not send are thrown away: the kernel says who sent each.
+    pub(crate) fn peek(&mut self) -> io::Result<Peeked> {
+        let driver_pid = self.launched.child.pid;
+        loop {
+            let Some(report) = &self.report else {
+                return Ok(Peeked::End);
+            };
+            let mut buffer = [0; PEEK_BYTES];
+            let (count, sender) = match receive(report, &mut buffer, RecvFlags::PEEK) {
+                Ok(received) => received,
+                Err(rustix::io::Errno::AGAIN) => {
+                    report.exhausted();
+                    return Ok(Peeked::Nothing);
+                }
+                Err(error) => return Err(error.into()),
+            };
+            if count == 0 {
+                self.report = None;
+                return Ok(Peeked::End);
+            }
+            if sender != Some(driver_pid) {
+                tracing::warn!(
+                    ?sender,
+                    driver_pid,
+                    count,
+                    "a forged report was thrown away"
+                );
+                self.consume(count)?;
+                continue;
+            }
+            let mut parser = self.parser.clone();
+            let reports = parser.push(&buffer[..count]).map_err(io::Error::other)?;
+            let unfinished = parser.pending_bytes();
+            if !reports.is_empty() {
+                self.parser = ReportParser::default();
+                return Ok(Peeked::Reports(reports, count - unfinished.min(count)));
+            }
+            if rustix::io::ioctl_fionread(report.as_fd())? > count as u64 {
+                // Somebody else's bytes stand between two halves of a report.
+                self.parser = parser;
+                self.consume(count)?;
+                continue;
+            }
+            report.exhausted();
+            return Ok(Peeked::Nothing);
+        }
+    }
+
+    /// Waits for something new, although what was seen stays in the channel.
+    pub(crate) fn exhausted(&self) {
+        if let Some(report) = &self.report {
+            report.exhausted();
+        }
+    }
+
+    /// Takes bytes that `peek` has shown.
+    pub(crate) fn consume(&self, mut count: usize) -> io::Result<()> {
+        let Some(report) = &self.report else {
+            return Ok(());
+        };
+        let mut buffer = [0; PEEK_BYTES];
+        while count > 0 {
+            let want = count.min(PEEK_BYTES);
+            let (taken, _) = receive(report, &mut buffer[..want], RecvFlags::empty())?;
+            if taken == 0 {
+                break;
+            }
+            count -= taken;
+        }
+        Ok(())
+    }
+
+    /// What the start files printed, once.
+    pub(crate) fn startup_output(&mut self) -> Vec<u8> {
+        let Some(log) = self.startup_output.take() else {
+            return Vec::new();
+        };
+        let mut text = vec![0; STARTUP_OUTPUT_BYTES_MAX as usize];
+        let count = rustix::io::pread(&log, &mut text, 0).unwrap_or(0);
+        text.truncate(count);
+        let end = text
+            .iter()
+            .rposition(|byte| *byte != 0)
+            .map_or(0, |last| last + 1);
+        text.truncate(end);
+        text
+    }
+
+    /// A pair of pipes for the next command; made, and held by the keeper, when
+    /// all others are in use.
+    pub(crate) async fn take_slot(&mut self, context: &Context) -> io::Result<(u32, Pair)> {
+        if let Some(free) = self.slots.take() {
+            return Ok(free);
+        }
+        let (slot, pair) = self.slots.make()?;
+        let held = held_pair(slot, &pair)?;
+        context
+            .keeper
+            .hold(self.launched.id, held)
+            .await
+            .map_err(io::Error::other)?;
+        Ok((slot, pair))
+    }
+}
+
+fn held_pair(slot: u32, pair: &Pair) -> io::Result<Vec<(String, OwnedFd)>> {
+    let (out, err) = labels(slot);
+    Ok(vec![(out, pair.0.try_clone()?), (err, pair.1.try_clone()?)])
+}
+
+/// Sends a message whole or not at all.
+pub(crate) fn send_whole(channel: &OwnedFd, message: &[u8]) -> io::Result<()> {
+    let sent = rustix::net::send(channel, message, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?;
+    if sent < message.len() {
+        return Err(io::Error::other("the shell does not read its requests"));
+    }
+    Ok(())
+}
+
+/// A pair of connected sockets; a pipe could be opened again by any program
+/// through `/proc`, a socket cannot.
+pub(crate) fn channel() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
+    rustix::net::socketpair(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )
+}
+
+fn receive(
+    socket: &ReadyFd,
+    buffer: &mut [u8],
+    flags: RecvFlags,
+) -> rustix::io::Result<(usize, Option<i32>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = rustix::net::recvmsg(
+        socket,
+        &mut [IoSliceMut::new(buffer)],
+        &mut control,
+        flags | RecvFlags::DONTWAIT,
+    )?;
+    let mut sender = None;
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmCredentials(credentials) = message {
+            sender = Some(credentials.pid.as_raw_nonzero().get());
+        }
+    }
+    Ok((received.bytes, sender))
+}
+
+/// A file in memory that cannot grow: start files that flood it are refused,
+/// and nobody needs to read it.
+fn startup_output() -> rustix::io::Result<OwnedFd> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = rustix::fs::memfd_create(c"startup", flags)?;
+    rustix::fs::ftruncate(&file, STARTUP_OUTPUT_BYTES_MAX)?;
+    rustix::fs::fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    Ok(file)
+}
+
+/// The directory itself, or the nearest one above it that is still there: a
+/// command may have removed the one that its session was in.
+pub(crate) fn existing_directory(cwd: &str) -> String {
+    let mut path = Path::new(cwd);
+    while !path.is_dir() {
+        match path.parent() {
+            Some(parent) => path = parent,
+            None => return "/".to_owned(),
+        }
+    }
+    path.to_string_lossy().into_owned()
+}

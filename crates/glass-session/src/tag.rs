@@ -1,0 +1,77 @@
+//! What the keeper remembers for us about each of its children: enough for a
+//! new daemon to know whose it is.
+
+use glass_model::{SessionId, ShellId};
+
+/// Whose child a launch is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    /// The warm shell of a session. The nonce is what its reports carry; it
+    /// lives nowhere on disk.
+    Warm { session: SessionId, nonce: String },
+    /// The shell of one command.
+    Line {
+        session: SessionId,
+        shell_id: ShellId,
+    },
+}
+
+impl Tag {
+    pub(crate) fn session(&self) -> &SessionId {
+        match self {
+            Tag::Warm { session, .. } | Tag::Line { session, .. } => session,
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        match self {
+            Tag::Warm { session, nonce } => format!("warm {session} {nonce}"),
+            Tag::Line { session, shell_id } => format!("line {session} {shell_id}"),
+        }
+        .into_bytes()
+    }
+
+    /// None for a child that another kind of daemon left.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Tag> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let mut words = text.split(' ');
+        let (kind, session, last) = (words.next()?, words.next()?, words.next()?);
+        let session = session.parse().ok()?;
+        match kind {
+            "warm" => Some(Tag::Warm {
+                session,
+                nonce: last.to_owned(),
+            }),
+            "line" => Some(Tag::Line {
+                session,
+                shell_id: ShellId(last.parse().ok()?),
+            }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tag;
+    use glass_model::{SessionId, ShellId};
+
+    #[test]
+    fn tags_come_back_as_they_were() {
+        let session = SessionId::from_random([7; 16]);
+        for tag in [
+            Tag::Warm {
+                session: session.clone(),
+                nonce: "abc".to_owned(),
+            },
+            Tag::Line {
+                session,
+                shell_id: ShellId(12),
+            },
+        ] {
+            assert_eq!(Tag::decode(&tag.encode()), Some(tag));
+        }
+        assert_eq!(Tag::decode(b"pty s-x 1"), None);
+        assert_eq!(Tag::decode(b"\xff"), None);
+    }
+}
