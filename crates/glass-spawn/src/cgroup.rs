@@ -1,0 +1,158 @@
+//! Control groups below our own, where the second version is mounted and we
+//! may write there. They are a help, never a need: whoever cannot have one
+//! goes on without.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+
+use crate::limits::CGROUP_NAME_BYTES_MAX;
+
+/// The directory of this process's own group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CgroupRoot(PathBuf);
+
+impl CgroupRoot {
+    /// Finds it, wherever it is mounted.
+    pub fn find() -> Option<CgroupRoot> {
+        let mounts = fs::read("/proc/self/mountinfo").ok()?;
+        let membership = fs::read("/proc/self/cgroup").ok()?;
+        let root = locate(&mounts, &membership)?;
+        root.is_dir().then_some(CgroupRoot(root))
+    }
+
+    /// Makes a group of this name, or takes an empty one that was left there.
+    pub fn make(&self, name: &str) -> io::Result<PathBuf> {
+        if !is_valid_name(name) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let path = self.0.join(name);
+        match fs::create_dir(&path) {
+            Ok(()) => Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let empty = fs::read(path.join("cgroup.procs"))?.is_empty();
+                if empty { Ok(path) } else { Err(error) }
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether a name is one plain directory below ours that cannot clash with
+/// the kernel's own files.
+fn is_valid_name(name: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    (1..=CGROUP_NAME_BYTES_MAX).contains(&name.len())
+        && name.bytes().all(plain)
+        && !name.starts_with('.')
+        && !name.starts_with("cgroup.")
+}
+
+/// Kills every process of a group at once (Linux 5.14).
+pub(crate) fn kill(path: &Path) -> io::Result<()> {
+    fs::write(path.join("cgroup.kill"), "1")
+}
+
+/// Whether any process lives in a group or below it.
+pub(crate) fn is_populated(path: &Path) -> bool {
+    fs::read_to_string(path.join("cgroup.events"))
+        .is_ok_and(|events| events.lines().any(|line| line == "populated 1"))
+}
+
+/// Finds our own directory from the texts of `mountinfo` and `cgroup`.
+fn locate(mounts: &[u8], membership: &[u8]) -> Option<PathBuf> {
+    let own = membership
+        .split(|&b| b == b'\n')
+        .find_map(|line| line.strip_prefix(b"0::"))?;
+    let own = PathBuf::from(std::ffi::OsString::from_vec(own.to_vec()));
+    mounts.split(|&b| b == b'\n').find_map(|line| {
+        let mut fields = line.split(|&b| b == b' ');
+        let root = unescape(fields.nth(3)?);
+        let mount_point = unescape(fields.next()?);
+        let file_system = fields.skip_while(|&field| field != b"-").nth(1)?;
+        if file_system != b"cgroup2" {
+            return None;
+        }
+        // A mount may show only a part of the hierarchy, and ours may be
+        // outside of it.
+        let below = own.strip_prefix(root).ok()?;
+        let plain = below
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        plain.then(|| mount_point.join(below))
+    })
+}
+
+/// Undoes the octal escapes of `mountinfo`.
+fn unescape(field: &[u8]) -> PathBuf {
+    let mut path = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((&byte, tail)) = rest.split_first() {
+        let octal = tail.get(..3).filter(|_| byte == b'\\');
+        let octal = octal.and_then(|digits| std::str::from_utf8(digits).ok());
+        let octal = octal.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        path.push(octal.unwrap_or(byte));
+        rest = if octal.is_some() { &tail[3..] } else { tail };
+    }
+    PathBuf::from(std::ffi::OsStr::from_bytes(&path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(mounts: &str, membership: &str, expected: Option<&str>) {
+        let found = locate(mounts.as_bytes(), membership.as_bytes());
+        assert_eq!(
+            found.as_deref(),
+            expected.map(Path::new),
+            "{mounts} {membership}"
+        );
+    }
+
+    #[test]
+    fn our_group_is_found_wherever_it_is_mounted() {
+        let tmpfs = "24 1 0:22 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n";
+        let pure = "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
+        let hybrid = format!("{tmpfs}31 24 0:27 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n");
+        let part = "30 24 0:26 /user.slice /my\\040groups rw - cgroup2 cgroup2 rw\n";
+        check(
+            pure,
+            "0::/user.slice/a\n",
+            Some("/sys/fs/cgroup/user.slice/a"),
+        );
+        check(
+            &hybrid,
+            "9:pids:/x\n0::/\n",
+            Some("/sys/fs/cgroup/unified/"),
+        );
+        check(part, "0::/user.slice/a\n", Some("/my groups/a"));
+        check(part, "0::/system.slice\n", None);
+        check(part, "0::/user.slice/../../b\n", None);
+        check(tmpfs, "0::/\n", None);
+        check(pure, "9:pids:/x\n", None);
+        check("garbage\n - \n", "0::/\n", None);
+    }
+
+    #[test]
+    fn a_name_is_one_plain_directory() {
+        for good in ["a", "shellglass-s1.e2", "A_b"] {
+            assert!(is_valid_name(good), "{good}");
+        }
+        let long = "x".repeat(CGROUP_NAME_BYTES_MAX + 1);
+        for bad in [
+            "",
+            ".",
+            "..",
+            "a/b",
+            "../x",
+            "cgroup.procs",
+            "a\0",
+            "ä",
+            &long,
+        ] {
+            assert!(!is_valid_name(bad), "{bad}");
+        }
+    }
+}

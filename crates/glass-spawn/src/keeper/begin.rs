@@ -1,0 +1,174 @@
+//! Starts a launch: checks what was asked, and forks its reaper.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use glass_model::LaunchPlan;
+use rustix::fs::{Mode, OFlags};
+
+use super::record::{Asker, Record};
+use super::setting::Setting;
+use crate::limits::{
+    HELD_PER_LAUNCH_MAX, LABEL_BYTES_MAX, REQUEST_FDS_MAX, TAG_BYTES_MAX, TARGET_FD_MAX,
+};
+use crate::process::ProcessRef;
+use crate::sys::{self, Image, ImageError, Slot};
+use crate::wire;
+
+/// Why a launch was not even tried.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BeginError {
+    #[error("{0}")]
+    Invalid(&'static str),
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    #[error("the system cannot make another process: {0}")]
+    Fork(#[source] io::Error),
+}
+
+/// The standard descriptors, which every child has.
+const STANDARD: [i32; 3] = [0, 1, 2];
+
+/// Forks the reaper of a launch; what comes of it is reported later.
+pub(super) fn begin(
+    id: u64,
+    mut ask: wire::Launch,
+    fds: Vec<OwnedFd>,
+    asker: Asker,
+    setting: &Setting,
+) -> Result<Record, BeginError> {
+    check(&ask, fds.len()).map_err(BeginError::Invalid)?;
+    if ask.cwd.is_empty() {
+        ask.cwd = b"/".to_vec();
+    }
+    let mut fds = fds.into_iter();
+    let child_fds: Vec<OwnedFd> = fds.by_ref().take(ask.targets.len()).collect();
+    let held = ask.labels.into_iter().zip(fds.map(Arc::new)).collect();
+
+    let mut slots: Vec<Slot> = STANDARD
+        .into_iter()
+        .filter(|target| !ask.targets.contains(target))
+        .map(|target| Slot {
+            target,
+            source: setting.null.as_raw_fd(),
+        })
+        .collect();
+    let given = ask.targets.iter().zip(&child_fds);
+    slots.extend(given.map(|(&target, fd)| Slot {
+        target,
+        source: fd.as_raw_fd(),
+    }));
+
+    let cgroup = make_cgroup(setting, &ask.cgroup);
+    let plan = LaunchPlan {
+        program: ask.program,
+        argv: ask.argv,
+        env: ask.env,
+        cwd: ask.cwd,
+        cgroup: ask.cgroup,
+    };
+    let mut image = Image::new(plan, slots)?;
+    image.launch = id;
+    image.reports = setting.reports_sender.as_raw_fd();
+    image.cgroup = cgroup.as_ref().map(|(_, directory)| directory.as_raw_fd());
+    image.nofile = setting.nofile;
+    image.resets_oom_score = setting.resets_oom_score;
+    let pid = sys::fork_reaper(&mut image).map_err(BeginError::Fork)?;
+
+    // It is our child and not yet waited for, so what has its number is it.
+    let reaper = ProcessRef::of(pid).unwrap_or(ProcessRef {
+        pid,
+        start_ticks: 0,
+    });
+    Ok(Record {
+        reaper,
+        child: None,
+        cgroup: cgroup.map(|(path, _)| path),
+        tag: ask.tag,
+        held,
+        asker: Some(asker),
+        status: None,
+        reaper_lives: true,
+        emptied: false,
+        forgotten: false,
+    })
+}
+
+fn check(ask: &wire::Launch, fds: usize) -> Result<(), &'static str> {
+    let mut seen = HashSet::new();
+    let targets_valid = |t: &i32| (0..=TARGET_FD_MAX).contains(t);
+    let rules = [
+        (
+            fds == ask.targets.len() + ask.labels.len(),
+            "descriptors are missing or left over",
+        ),
+        (fds <= REQUEST_FDS_MAX, "there are too many descriptors"),
+        (
+            ask.program.starts_with(b"/"),
+            "the program's path is not absolute",
+        ),
+        (
+            !ask.argv.is_empty(),
+            "there are no arguments, not even the program's name",
+        ),
+        (
+            ask.cwd.is_empty() || ask.cwd.starts_with(b"/"),
+            "the directory is not absolute",
+        ),
+        (
+            ask.targets.iter().all(targets_valid),
+            "a descriptor's number is out of range",
+        ),
+        (
+            ask.targets.iter().all(|t| seen.insert(*t)),
+            "two descriptors have the same number",
+        ),
+        (ask.tag.len() <= TAG_BYTES_MAX, "the tag is too long"),
+        (
+            ask.labels.len() <= HELD_PER_LAUNCH_MAX,
+            "too many descriptors are to be held",
+        ),
+        (are_labels(&ask.labels), "a label is too long or used twice"),
+    ];
+    rules
+        .into_iter()
+        .find(|(holds, _)| !holds)
+        .map_or(Ok(()), |(_, reason)| Err(reason))
+}
+
+/// Whether these can name descriptors that are held.
+pub(super) fn are_labels(labels: &[String]) -> bool {
+    let mut seen = HashSet::new();
+    labels
+        .iter()
+        .all(|label| label.len() <= LABEL_BYTES_MAX && seen.insert(label))
+}
+
+fn make_cgroup(setting: &Setting, name: &str) -> Option<(PathBuf, OwnedFd)> {
+    if name.is_empty() {
+        return None;
+    }
+    let path = match setting.cgroups.as_ref()?.make(name) {
+        Ok(path) => path,
+        Err(error) => {
+            tracing::debug!(name, %error, "a launch goes on without its cgroup");
+            return None;
+        }
+    };
+    match open_directory(&path) {
+        Ok(directory) => Some((path, directory)),
+        Err(error) => {
+            tracing::debug!(name, %error, "a launch goes on without its cgroup");
+            let _ = std::fs::remove_dir(&path);
+            None
+        }
+    }
+}
+
+fn open_directory(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}

@@ -1,0 +1,181 @@
+//! Reads what `/proc` says of a process. Everything may vanish between two
+//! reads, so absence is an answer and never an error.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::sync::OnceLock;
+
+/// Bytes read of a process's environment: what the kernel accepts for it.
+const ENVIRON_BYTES_MAX: u64 = 8 << 20;
+
+/// The fields of `/proc/PID/stat` that we need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stat {
+    pub state: u8,
+    pub ppid: i32,
+    pub threads: u32,
+    pub start_ticks: u64,
+}
+
+impl Stat {
+    /// Whether nothing of it will ever run again. A dead leader with living
+    /// threads shows as a zombie too, and is none.
+    pub fn is_dead(&self) -> bool {
+        matches!(self.state, b'Z' | b'X' | b'x') && self.threads <= 1
+    }
+}
+
+/// Reads the line of `/proc/PID/stat`. Allocates nothing, because a process
+/// between fork and exec calls it.
+pub(crate) fn parse_stat(line: &[u8]) -> Option<Stat> {
+    // The name in parentheses may hold anything, further parentheses included.
+    let name_end = line.iter().rposition(|&b| b == b')')?;
+    let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    let ppid = fields.next()?.parse().ok()?;
+    // The parent is field 4, the threads are field 20, the start is field 22.
+    let threads = fields.nth(15)?.parse().ok()?;
+    let start_ticks = fields.nth(1)?.parse().ok()?;
+    Some(Stat {
+        state,
+        ppid,
+        threads,
+        start_ticks,
+    })
+}
+
+/// What the kernel says of a process, if there is one.
+pub(crate) fn stat(pid: i32) -> Option<Stat> {
+    parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The states of all threads of a process.
+pub(crate) fn thread_states(pid: i32) -> Vec<u8> {
+    task_paths(pid)
+        .filter_map(|path| fs::read(format!("{path}/stat")).ok())
+        .filter_map(|line| parse_stat(&line))
+        .map(|stat| stat.state)
+        .collect()
+}
+
+fn task_paths(pid: i32) -> impl Iterator<Item = String> {
+    let directory = fs::read_dir(format!("/proc/{pid}/task"));
+    directory
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .map(move |task| format!("/proc/{pid}/task/{task}"))
+}
+
+/// The children of a process as the kernel lists them, those of all threads.
+pub(crate) fn children(pid: i32) -> Vec<i32> {
+    task_paths(pid)
+        .filter_map(|path| fs::read_to_string(format!("{path}/children")).ok())
+        .flat_map(|list| {
+            list.split_ascii_whitespace()
+                .filter_map(|p| p.parse().ok())
+                .collect::<Vec<i32>>()
+        })
+        .collect()
+}
+
+/// Whether this kernel lists children at all.
+pub(crate) fn lists_children() -> bool {
+    static LISTS: OnceLock<bool> = OnceLock::new();
+    *LISTS.get_or_init(|| fs::metadata("/proc/thread-self/children").is_ok())
+}
+
+/// Every process there is, for kernels that do not list children.
+pub(crate) fn all() -> Vec<(i32, Stat)> {
+    let directory = fs::read_dir("/proc");
+    directory
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|pid| Some((pid, stat(pid)?)))
+        .collect()
+}
+
+/// A file's identity, whatever it is called.
+pub(crate) type FileId = (u64, u64);
+
+/// Which file a process executes.
+pub(crate) fn exe_id(pid: i32) -> Option<FileId> {
+    let meta = fs::metadata(format!("/proc/{pid}/exe")).ok()?;
+    Some((meta.dev(), meta.ino()))
+}
+
+/// The file name of what a process executes; its own name for it where the
+/// kernel does not show us the file.
+pub(crate) fn exe_name(pid: i32) -> Option<String> {
+    let by_file = fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let by_file = by_file.and_then(|p| p.file_name()?.to_str().map(str::to_owned));
+    let name = by_file.or_else(|| {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+        Some(name.trim_end().to_owned())
+    })?;
+    Some(
+        name.strip_suffix(" (deleted)")
+            .map(str::to_owned)
+            .unwrap_or(name),
+    )
+}
+
+/// The value of a variable in the environment that a process began with.
+pub(crate) fn environ_value(pid: i32, name: &str) -> Option<Vec<u8>> {
+    use std::io::Read;
+    let mut environ = Vec::new();
+    let file = fs::File::open(format!("/proc/{pid}/environ")).ok()?;
+    file.take(ENVIRON_BYTES_MAX)
+        .read_to_end(&mut environ)
+        .ok()?;
+    environ.split(|&b| b == 0).find_map(|entry| {
+        let value = entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+        Some(value.to_vec())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_and_spaces_does_not_move_the_fields() {
+        let line = b"42 (a) b) (c) S 7 42 42 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 3 0 987654 1 2\n";
+        let expected = Stat {
+            state: b'S',
+            ppid: 7,
+            threads: 3,
+            start_ticks: 987_654,
+        };
+        assert_eq!(parse_stat(line), Some(expected));
+        for end in 0..line.len() - 6 {
+            let cut = parse_stat(&line[..end]);
+            assert!(cut.is_none_or(|s| s.start_ticks < 987_654), "{end}");
+        }
+    }
+
+    #[test]
+    fn a_zombie_whose_threads_live_is_not_dead() {
+        let stat = |state, threads| Stat {
+            state,
+            ppid: 1,
+            threads,
+            start_ticks: 1,
+        };
+        assert!(stat(b'Z', 1).is_dead());
+        assert!(!stat(b'Z', 2).is_dead());
+        assert!(!stat(b'T', 1).is_dead());
+    }
+
+    #[test]
+    fn this_process_is_there() {
+        let me = std::process::id().cast_signed();
+        let stat = stat(me).expect("we exist");
+        assert!(stat.start_ticks > 0 && !stat.is_dead());
+        assert!(all().iter().any(|(pid, _)| *pid == me));
+        assert_eq!(environ_value(me, "NO_SUCH_VARIABLE_HERE"), None);
+        assert!(environ_value(me, "PATH").is_some());
+    }
+}

@@ -1,0 +1,94 @@
+//! A launch, laid out before the fork so that nothing needs to be allocated
+//! after it.
+
+use std::ffi::{CString, NulError};
+use std::os::fd::RawFd;
+
+use glass_model::LaunchPlan;
+use libc::c_char;
+
+/// A descriptor of the child: where it is now, and which number it gets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub target: RawFd,
+    pub source: RawFd,
+}
+
+/// A plan that no process can be made of.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ImageError {
+    #[error("a {part} contains a NUL byte")]
+    Nul { part: &'static str },
+}
+
+/// Strings with the null-terminated array of pointers that exec wants.
+pub(super) struct Strings {
+    pointers: Vec<*const c_char>,
+    /// Owns what the pointers point to; never changed after they were taken.
+    _strings: Vec<CString>,
+}
+
+impl Strings {
+    fn new(all: Vec<Vec<u8>>) -> Result<Strings, NulError> {
+        let strings = all
+            .into_iter()
+            .map(CString::new)
+            .collect::<Result<Vec<_>, _>>()?;
+        let pointers = strings.iter().map(|s| s.as_ptr());
+        let pointers = pointers.chain([std::ptr::null()]).collect();
+        Ok(Strings {
+            pointers,
+            _strings: strings,
+        })
+    }
+
+    /// Valid for as long as `self` lives.
+    pub(super) fn as_ptr(&self) -> *const *const c_char {
+        self.pointers.as_ptr()
+    }
+}
+
+/// Everything that a reaper and its child need.
+pub(crate) struct Image {
+    pub(super) program: CString,
+    pub(super) argv: Strings,
+    pub(super) env: Strings,
+    pub(super) cwd: CString,
+    /// Ascending by target; sources are kept open by the caller.
+    pub(super) slots: Vec<Slot>,
+    /// The launch's number in reports.
+    pub launch: u64,
+    /// Where reports go.
+    pub reports: RawFd,
+    /// The directory of the cgroup to start the child in.
+    pub cgroup: Option<RawFd>,
+    /// The limit on open files, as children should have it.
+    pub nofile: libc::rlimit,
+    /// Whether the child's liability to be killed for memory is set to 0.
+    pub resets_oom_score: bool,
+}
+
+impl Image {
+    /// Lays out a plan. `slots` must have different targets; the remaining
+    /// fields are left at their neutral values.
+    pub fn new(plan: LaunchPlan, mut slots: Vec<Slot>) -> Result<Image, ImageError> {
+        slots.sort_by_key(|slot| slot.target);
+        let nul = |part| move |_: NulError| ImageError::Nul { part };
+        let no_limit = libc::rlimit {
+            rlim_cur: libc::RLIM_INFINITY,
+            rlim_max: libc::RLIM_INFINITY,
+        };
+        Ok(Image {
+            program: CString::new(plan.program).map_err(nul("program path"))?,
+            argv: Strings::new(plan.argv).map_err(nul("program argument"))?,
+            env: Strings::new(plan.env).map_err(nul("environment variable"))?,
+            cwd: CString::new(plan.cwd).map_err(nul("working directory"))?,
+            slots,
+            launch: 0,
+            reports: -1,
+            cgroup: None,
+            nofile: no_limit,
+            resets_oom_score: false,
+        })
+    }
+}
