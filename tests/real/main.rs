@@ -1,0 +1,4 @@
+//! The real program with real shells on a real kernel.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a failing test panics")]
+
+mod basics;
