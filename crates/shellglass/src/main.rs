@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod detach;
 mod dirs;
+mod environment;
 mod error;
 mod stdout;
 

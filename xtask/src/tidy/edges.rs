@@ -33,6 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "glass-server",
             "glass-session",
             "glass-spawn",
+            "glass-store",
         ],
     ),
 ];

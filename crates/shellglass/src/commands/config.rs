@@ -2,6 +2,7 @@
 
 use crate::cli::Config;
 use crate::client::{self, Context};
+use crate::commands::serve::token_file;
 use crate::config;
 use crate::dirs::Dirs;
 use crate::error::{Failure, Kind};
@@ -32,9 +33,11 @@ fn paths() -> Result<String, Failure> {
     let project = client::project_file().filter(|path| path.exists());
     let project = project.map_or_else(|| "none".to_owned(), |path| path.display().to_string());
     Ok(format!(
-        "user    {}\nproject {project}\ndata    {}\nruntime {}\n",
+        "user    {}\nproject {project}\ndata    {}\nruntime {}\ntokens  {} {}\n",
         dirs.config_file().display(),
         dirs.data.display(),
         dirs.runtime.display(),
+        token_file(&dirs.data, "person").display(),
+        token_file(&dirs.data, "agent").display(),
     ))
 }

@@ -3,7 +3,6 @@
 //! The command's standard input is empty: it is not forwarded, since a result
 //! must not depend on who reads a terminal first.
 
-mod environment;
 mod progress;
 mod resume;
 mod signals;
@@ -13,6 +12,7 @@ mod verdict;
 use crate::cli::{Run, Sandbox};
 use crate::client::{Client, Context, connect};
 use crate::config::ModeName;
+use crate::environment;
 use crate::error::{Failure, Kind};
 use crate::stdout;
 use glass_proto::agent::v1::{SandboxPolicy, ShellArgs, sandbox_policy};

@@ -2,7 +2,9 @@
 
 mod daemon;
 mod log;
+mod pid;
 mod plan;
+mod tokens;
 
 use crate::cli::Serve;
 use crate::client::log_file;
@@ -12,6 +14,8 @@ use crate::stdout;
 use plan::Plan;
 use std::fs::OpenOptions;
 use std::process::ExitCode;
+
+pub(super) use tokens::token_file;
 
 /// Runs the daemon until it is told to stop.
 pub(super) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {

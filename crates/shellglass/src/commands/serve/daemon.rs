@@ -1,20 +1,174 @@
-//! The daemon itself: journal, keeper, sessions, service.
+//! The daemon itself: journal, keeper, sessions, service, in this order, each
+//! of which needs the one before.
 
+use super::pid::PidFile;
 use super::plan::Plan;
-use crate::error::{Failure, Kind};
+use super::tokens;
+use crate::config::Listen;
+use crate::environment;
+use crate::error::{Failure, Kind, with_causes};
+use glass_model::Limits;
+use glass_server::{Listening, Options, Tokens};
+use glass_session::{Engine, Settings};
+use glass_spawn::{Keeper, KeeperEvent, start_keeper};
+use glass_store::{OpenError, Store};
+use std::ffi::OsString;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, watch};
 
-/// Serves until it is told to stop; `announce` is called when it is ready.
+/// Time for a keeper to come up.
+const KEEPER_DEADLINE: Duration = Duration::from_secs(5);
+
+/// How often quotas are looked at.
+const RETENTION_PAUSE: Duration = Duration::from_secs(5);
+
+/// Serves until it is told to stop; `announce` says where, once it is ready.
 pub(super) async fn run(
     plan: &Plan,
     announce: impl FnOnce(&str) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let _ = (
-        plan.mode(),
-        plan.startup(),
-        plan.uses_cgroups(),
-        plan.keeper_socket(),
-        plan.pid_file(),
-    );
-    let _ = announce;
-    Err(Failure::new(Kind::Broken, "not yet"))
+    // From here on a signal ends us in order, also while we begin.
+    let stop = stop_signals()?;
+    let store = open_journal(plan)?;
+    let tokens = tokens::load(&plan.data_dir)?;
+    let (keeper, events) = reach_keeper(plan).await?;
+    let started = Engine::start(session_settings(plan), store, keeper, events).await;
+    let engine = started.map_err(|error| Failure::new(Kind::Failed, with_causes(&error)))?;
+    let _pid_file = PidFile::write(plan.pid_file())?;
+    tokio::spawn(keep_within_quotas(engine.clone()));
+    let keeper_lost = engine.keeper_lost();
+    let listen = match plan.settings.daemon.listen {
+        Listen::Nowhere => None,
+        Listen::On(address) => Some(address),
+    };
+    let mut announced = Ok(());
+    let ready = |listening| announced = announce(&places(&listening, &tokens));
+    let options = Options {
+        engine,
+        socket: plan.socket.clone(),
+        listen,
+        tokens: tokens.clone(),
+    };
+    let mut end = End::Asked;
+    let stop = async {
+        tokio::select! {
+            () = stop => {}
+            () = lost(keeper_lost) => end = End::KeeperLost,
+        }
+    };
+    let served = glass_server::serve(options, ready, stop).await;
+    served.map_err(|error| Failure::new(Kind::Failed, with_causes(&error)))?;
+    announced?;
+    end.into()
+}
+
+/// Why a daemon ends.
+enum End {
+    Asked,
+    KeeperLost,
+}
+
+impl From<End> for Result<(), Failure> {
+    fn from(end: End) -> Result<(), Failure> {
+        match end {
+            End::Asked => Ok(()),
+            End::KeeperLost => Err(Failure::new(Kind::Broken, "the keeper is lost")
+                .hint("start the daemon again; what ran in its sessions is gone")),
+        }
+    }
+}
+
+fn open_journal(plan: &Plan) -> Result<Store, Failure> {
+    Store::open(&plan.data_dir, &Limits::from(&plan.settings.limits)).map_err(|error| {
+        let failure = Failure::new(Kind::Failed, with_causes(&error));
+        match error {
+            OpenError::Locked { .. } => failure.hint(
+                "a daemon is running there already, and `shellglass run` uses it; \
+                 another one needs its own --data-dir and --socket",
+            ),
+            OpenError::ReadOnly { .. } | OpenError::NotADirectory { .. } => {
+                failure.hint("choose a directory that you can write with --data-dir")
+            }
+            OpenError::NewerSchema { .. } => failure.hint("use the newer Shellglass that wrote it"),
+            OpenError::Corrupt { .. } => {
+                failure.hint("move the file away, and a new journal is begun")
+            }
+            _ => failure,
+        }
+    })
+}
+
+async fn reach_keeper(plan: &Plan) -> Result<(Keeper, mpsc::Receiver<KeeperEvent>), Failure> {
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::new(
+            Kind::Broken,
+            format!("our own program cannot be found: {error}"),
+        )
+    })?;
+    let socket = plan.keeper_socket();
+    let arguments: Vec<OsString> = vec![
+        "keeper".into(),
+        "--socket".into(),
+        socket.clone().into(),
+        "--idle-seconds".into(),
+        plan.settings.keeper.idle_seconds.to_string().into(),
+    ];
+    let log = plan.data_dir.join("keeper.log");
+    start_keeper(&program, &arguments, &socket, Some(&log), KEEPER_DEADLINE)
+        .await
+        .map_err(|error| Failure::new(Kind::Failed, with_causes(&error)))
+}
+
+fn session_settings(plan: &Plan) -> Settings {
+    let session = &plan.settings.session;
+    Settings {
+        limits: Limits::from(&plan.settings.limits),
+        runtime_dir: plan.runtime_dir.clone(),
+        base_env: environment::entries(std::env::vars_os(), &session.scrub_env),
+        extra_env: session.env.clone().into_iter().collect(),
+        mode: plan.mode(),
+        shell: session.shell.clone(),
+        startup: plan.startup(),
+        working_directory: plan.working_directory(),
+        cgroups: plan.uses_cgroups(),
+    }
+}
+
+/// Where we listen, as a person copies it.
+fn places(listening: &Listening, tokens: &Tokens) -> String {
+    let unix = format!("unix:{}", listening.socket.display());
+    match listening.tcp {
+        Some(address) => format!("{unix} and http://{address}/#token={}", tokens.person),
+        None => unix,
+    }
+}
+
+fn stop_signals() -> Result<impl Future<Output = ()>, Failure> {
+    let listen = |kind| {
+        signal(kind).map_err(|error| {
+            Failure::new(Kind::Broken, format!("signals cannot be received: {error}"))
+        })
+    };
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut terminate = listen(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+async fn lost(mut keeper_lost: watch::Receiver<bool>) {
+    // An error means that the engine has gone, and we with it.
+    let _ = keeper_lost.wait_for(|lost| *lost).await;
+}
+
+async fn keep_within_quotas(engine: Engine) {
+    loop {
+        tokio::time::sleep(RETENTION_PAUSE).await;
+        let engine = engine.clone();
+        let _ = tokio::task::spawn_blocking(move || engine.retain()).await;
+    }
 }

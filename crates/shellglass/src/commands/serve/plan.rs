@@ -109,6 +109,13 @@ impl Plan {
         }
     }
 
+    /// The directory of a session that asks for none: ours.
+    pub(super) fn working_directory(&self) -> String {
+        let here = std::env::current_dir().ok();
+        let text = here.and_then(|path| path.into_os_string().into_string().ok());
+        text.unwrap_or_else(|| "/".to_owned())
+    }
+
     /// Whether launches get cgroups.
     pub(super) fn uses_cgroups(&self) -> bool {
         self.settings.keeper.cgroup == CgroupUse::Auto

@@ -1,7 +1,8 @@
-//! The caller's environment, scrubbed as configured.
+//! What commands inherit of the environment, scrubbed as configured.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 
 /// Variables that tell a command which session it runs in: those of an outer
 /// command would be a lie.
@@ -13,7 +14,7 @@ const OUR_OWN: &[&str] = &[
 
 /// What a command inherits. The wire carries text, so that a variable which is
 /// not UTF-8 stays behind.
-pub(super) fn inherited(
+pub(crate) fn inherited(
     variables: impl Iterator<Item = (OsString, OsString)>,
     scrub: &[String],
 ) -> HashMap<String, String> {
@@ -24,6 +25,27 @@ pub(super) fn inherited(
             !scrub
                 .iter()
                 .any(|pattern| matches(pattern.as_bytes(), name.as_bytes()))
+        })
+        .collect()
+}
+
+/// The same as `NAME=VALUE` entries, whatever bytes they have.
+pub(crate) fn entries(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+    scrub: &[String],
+) -> Vec<Vec<u8>> {
+    variables
+        .map(|(name, value)| (name.into_vec(), value.into_vec()))
+        .filter(|(name, _)| !OUR_OWN.iter().any(|own| own.as_bytes() == name))
+        .filter(|(name, _)| {
+            !scrub
+                .iter()
+                .any(|pattern| matches(pattern.as_bytes(), name))
+        })
+        .map(|(mut entry, value)| {
+            entry.push(b'=');
+            entry.extend(value);
+            entry
         })
         .collect()
 }
