@@ -58,7 +58,11 @@ class Daemon:
         if "listening on" not in self.ready:
             self.log.seek(0)
             raise RuntimeError(f"no daemon: {self.ready}{self.log.read().decode()}")
-        self.channel = grpc.insecure_channel(f"unix:{self.home}/run/daemon.sock")
+        # grpcio would send the socket's path as the authority, which is not one.
+        self.channel = grpc.insecure_channel(
+            f"unix:{self.home}/run/daemon.sock",
+            options=[("grpc.default_authority", "localhost")],
+        )
         self.shells = service.ShellExecStub(self.channel)
 
     def run(self, *arguments, **options):
