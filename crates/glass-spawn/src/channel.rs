@@ -21,6 +21,9 @@ use crate::limits::{INLINE_BYTES_MAX, MESSAGE_BYTES_MAX, PACKET_FDS_MAX};
 const INLINE: u8 = 0;
 const SPILLED: u8 = 1;
 
+/// Bytes of a packet: its kind, and a message that fits.
+const PACKET_BYTES_MAX: usize = 1 + INLINE_BYTES_MAX;
+
 /// What a memory file must be sealed against.
 const SEALS: SealFlags = SealFlags::WRITE
     .union(SealFlags::SHRINK)
@@ -102,19 +105,14 @@ fn spill(message: &[u8]) -> io::Result<OwnedFd> {
 
 /// Receives one message from a socket that does not block.
 pub(crate) fn receive(socket: impl AsFd) -> Result<Received, ReceiveError> {
-    let mut packet = vec![0; 1 + INLINE_BYTES_MAX];
+    let mut packet = vec![0; packet_bytes(&socket)?];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(PACKET_FDS_MAX))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let message = rustix::io::retry_on_intr(|| {
         let mut parts = [IoSliceMut::new(&mut packet)];
         rustix::net::recvmsg(&socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)
     });
-    let message = match message {
-        Ok(message) => message,
-        Err(rustix::io::Errno::AGAIN) => return Err(ReceiveError::NotYet),
-        Err(rustix::io::Errno::CONNRESET) => return Err(ReceiveError::Closed),
-        Err(errno) => return Err(ReceiveError::Broken(errno.into())),
-    };
+    let message = message.map_err(receive_error)?;
     let fds: Vec<OwnedFd> = control
         .drain()
         .filter_map(|part| match part {
@@ -126,11 +124,34 @@ pub(crate) fn receive(socket: impl AsFd) -> Result<Received, ReceiveError> {
     if message.bytes == 0 {
         return Err(ReceiveError::Closed);
     }
+    // The next packet is the one that was looked at, unless it was not ours.
     if message.flags.contains(ReturnFlags::TRUNC) {
         return Err(ReceiveError::Malformed("it is too long"));
     }
     packet.truncate(message.bytes);
     unpack(packet, fds, message.flags.contains(ReturnFlags::CTRUNC))
+}
+
+/// The length of the packet that is next. Asked for first, because buffers of
+/// the greatest length would make every reaper a copy of them.
+fn packet_bytes(socket: impl AsFd) -> Result<usize, ReceiveError> {
+    let flags = RecvFlags::PEEK | RecvFlags::TRUNC;
+    let mut none: [u8; 0] = [];
+    let (_, bytes) = rustix::io::retry_on_intr(|| rustix::net::recv(&socket, &mut none, flags))
+        .map_err(receive_error)?;
+    match bytes {
+        0 => Err(ReceiveError::Closed),
+        1..=PACKET_BYTES_MAX => Ok(bytes),
+        _ => Err(ReceiveError::Malformed("it is too long")),
+    }
+}
+
+fn receive_error(errno: rustix::io::Errno) -> ReceiveError {
+    match errno {
+        rustix::io::Errno::AGAIN => ReceiveError::NotYet,
+        rustix::io::Errno::CONNRESET => ReceiveError::Closed,
+        errno => ReceiveError::Broken(errno.into()),
+    }
 }
 
 fn unpack(

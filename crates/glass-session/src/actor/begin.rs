@@ -172,7 +172,7 @@ impl Actor {
         }
         let request = Request {
             seq: u64::from(execution.shell_id.0),
-            nonce: "-",
+            nonce: "0",
             slot: 0,
             tool_call_id: &tool_call_id(execution),
             cwd: None,

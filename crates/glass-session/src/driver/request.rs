@@ -1,9 +1,11 @@
 //! What we say to a driver.
 //!
-//! A request is a fixed number of fields, each ended by a NUL, or, for a POSIX
-//! shell, which cannot read a NUL, lines of shell code. Short fields matter:
-//! a shell takes a socket byte by byte.
+//! bash takes a fixed number of fields, each ended by a NUL; zsh and fish, for
+//! which every field costs, a header and the fields that it announces; a POSIX
+//! shell, which cannot read a NUL, lines of shell code. Short requests matter,
+//! because a shell takes a socket byte by byte.
 
+use super::quote;
 use super::variables::{Around, around};
 use glass_model::ShellKind;
 use std::path::Path;
@@ -88,59 +90,177 @@ pub enum RequestError {
 }
 
 /// Encodes a command for the driver of a shell of this kind, warm or once.
-///
-/// `dir` is the session's directory, the one that [`argv`](super::argv) had.
 pub fn encode_run(
     kind: ShellKind,
-    dir: &Path,
+    _dir: &Path,
     request: &Request<'_>,
 ) -> Result<Encoded, RequestError> {
-    let _ = dir;
     check(request)?;
     let long = request.command.len() > INLINE_BYTES_MAX;
-    let file = long.then(|| request.command.as_bytes().to_vec());
-    let around = around(kind, request.env);
-    let message = match kind {
-        ShellKind::Other => return Err(RequestError::NotDriven),
-        _ => fields(request, &around, long),
+    let mut around = around(kind, request.env);
+    if kind == ShellKind::Bash && names_parked_descriptor(request.command) {
+        around.before.extend_from_slice(BASH_FREE_DESCRIPTORS);
+    }
+    let seq = request.seq.to_string();
+    let slot = request.slot.to_string();
+    let fields = Fields {
+        kind: letter(long, request.command),
+        seq: &seq,
+        nonce: request.nonce,
+        slot: &slot,
+        call: request.tool_call_id,
+        cwd: request.cwd.unwrap_or_default(),
+        around: &around,
+        command: if long { "" } else { request.command },
     };
-    Ok(Encoded { message, file })
+    let message = match kind {
+        ShellKind::Bash => separated(&fields),
+        ShellKind::Zsh | ShellKind::Fish => announced(&fields),
+        ShellKind::Posix => lines(&fields),
+        ShellKind::Other => return Err(RequestError::NotDriven),
+    };
+    Ok(Encoded {
+        message,
+        file: long.then(|| request.command.as_bytes().to_vec()),
+    })
 }
 
 /// Encodes a request for the shell's state, to be found in the file
 /// [`state_name`](super::state_name) once the driver reports it.
 pub fn encode_snapshot(kind: ShellKind, seq: u64) -> Vec<u8> {
-    let _ = kind;
-    format!("s\0{seq}\0\0\0\0\0\0\0\0").into_bytes()
+    let fields = Fields {
+        kind: "s",
+        seq: &seq.to_string(),
+        nonce: "0",
+        slot: "0",
+        call: "",
+        cwd: b"",
+        around: &Around::default(),
+        command: "",
+    };
+    match kind {
+        ShellKind::Bash => separated(&fields),
+        ShellKind::Zsh | ShellKind::Fish => announced(&fields),
+        ShellKind::Posix | ShellKind::Other => lines(&fields),
+    }
 }
 
-fn fields(request: &Request<'_>, around: &Around, long: bool) -> Vec<u8> {
-    let trap = request.command.contains("trap");
-    let kind = match (long, trap) {
+/// bash parks what it closes for a command at the first free descriptors from
+/// 10 on, and quietly undoes an `exec` of the command's that names one of
+/// those. This takes them, so that bash parks elsewhere.
+const BASH_FREE_DESCRIPTORS: &[u8] = b"\
+{ builtin : <&10; } || exec 10</dev/null\n\
+{ builtin : <&11; } || exec 11</dev/null\n\
+{ builtin : <&12; } || exec 12</dev/null\n\
+{ builtin : <&13; } || exec 13</dev/null\n\
+{ builtin : <&14; } || exec 14</dev/null\n";
+
+/// Whether the command seems to redirect one of the descriptors from 10 to 14.
+fn names_parked_descriptor(command: &str) -> bool {
+    command
+        .as_bytes()
+        .windows(3)
+        .any(|three| matches!(three, [b'1', b'0'..=b'4', b'<' | b'>']))
+}
+
+struct Fields<'a> {
+    kind: &'a str,
+    seq: &'a str,
+    nonce: &'a str,
+    slot: &'a str,
+    call: &'a str,
+    cwd: &'a [u8],
+    around: &'a Around,
+    command: &'a str,
+}
+
+impl Fields<'_> {
+    fn all(&self) -> [&[u8]; 9] {
+        [
+            self.kind.as_bytes(),
+            self.seq.as_bytes(),
+            self.nonce.as_bytes(),
+            self.slot.as_bytes(),
+            self.call.as_bytes(),
+            self.cwd,
+            &self.around.before,
+            &self.around.after,
+            self.command.as_bytes(),
+        ]
+    }
+}
+
+/// What kind of request it is: whether its command is in a file, and whether
+/// it may set a trap, which the driver then looks for.
+fn letter(long: bool, command: &str) -> &'static str {
+    let trap = command.contains("trap") || command.contains("TRAP");
+    match (long, trap) {
         (false, false) => "r",
         (false, true) => "t",
-        (true, false) => "R",
-        (true, true) => "T",
-    };
-    let command = if long { "" } else { request.command };
-    let seq = request.seq.to_string();
-    let slot = request.slot.to_string();
-    let fields: [&[u8]; 9] = [
-        kind.as_bytes(),
-        seq.as_bytes(),
-        request.nonce.as_bytes(),
-        slot.as_bytes(),
-        request.tool_call_id.as_bytes(),
-        request.cwd.unwrap_or_default(),
-        &around.before,
-        &around.after,
-        command.as_bytes(),
-    ];
-    let mut message = Vec::with_capacity(fields.iter().map(|field| field.len() + 1).sum());
-    for field in fields {
+        (true, false) => "f",
+        (true, true) => "g",
+    }
+}
+
+/// Every field, ended by a NUL.
+fn separated(fields: &Fields<'_>) -> Vec<u8> {
+    let mut message = Vec::new();
+    for field in fields.all() {
         message.extend_from_slice(field);
         message.push(0);
     }
+    message
+}
+
+/// A header, the fields that it announces, and the command, each ended by a
+/// NUL.
+fn announced(fields: &Fields<'_>) -> Vec<u8> {
+    let plain_call = fields.call.bytes().all(|byte| byte.is_ascii_graphic());
+    let mut extras = String::new();
+    let mut after_header = Vec::new();
+    let mut announce = |letter, bytes: &[u8]| {
+        extras.extend(letter);
+        after_header.extend_from_slice(bytes);
+        after_header.push(0);
+    };
+    if !plain_call {
+        announce(Some('i'), fields.call.as_bytes());
+    }
+    if !fields.cwd.is_empty() {
+        announce(Some('d'), fields.cwd);
+    }
+    if !fields.around.before.is_empty() {
+        announce(Some('v'), &fields.around.before);
+        announce(None, &fields.around.after);
+    }
+    announce(None, fields.command.as_bytes());
+    if extras.is_empty() {
+        extras.push('-');
+    }
+    let Fields {
+        kind,
+        seq,
+        nonce,
+        slot,
+        ..
+    } = fields;
+    let call = if plain_call { fields.call } else { "" };
+    let mut message = format!("{kind} {seq} {nonce} {slot} {extras} {call}\0").into_bytes();
+    message.append(&mut after_header);
+    message
+}
+
+/// The number of the lines that follow, and then a call of a function.
+fn lines(fields: &Fields<'_>) -> Vec<u8> {
+    let mut call = b"__sg_take".to_vec();
+    for field in fields.all() {
+        call.push(b' ');
+        call.extend(quote(ShellKind::Posix, field));
+    }
+    call.push(b'\n');
+    let count = call.iter().filter(|&&byte| byte == b'\n').count();
+    let mut message = format!("{count}\n").into_bytes();
+    message.append(&mut call);
     message
 }
 

@@ -10,13 +10,20 @@ pub struct State {
     pub env: Vec<Vec<u8>>,
 }
 
+/// How the names of the drivers' own variables begin. `set -a` exports them in
+/// a shell that has no arrays.
+const OURS: &[u8] = b"__sg_";
+
 /// Reads a state file. None where it is not whole: a shell may die while it
 /// writes.
 pub fn parse_state(bytes: &[u8]) -> Option<State> {
     let body = bytes.strip_suffix(b"\0")?;
     let mut fields = body.split(|&byte| byte == 0);
     let cwd = fields.next()?.to_vec();
-    let env: Vec<Vec<u8>> = fields.map(<[u8]>::to_vec).collect();
+    let env: Vec<Vec<u8>> = fields
+        .filter(|field| !field.starts_with(OURS))
+        .map(<[u8]>::to_vec)
+        .collect();
     let sound = env.iter().all(|variable| {
         variable
             .iter()
@@ -34,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_whole_state_is_read() {
-        let state = parse_state(b"/tmp\0A=1\0B=two\nlines\0");
+        let state = parse_state(b"/tmp\0A=1\0__sg_dir=x\0B=two\nlines\0");
         let expected = State {
             cwd: b"/tmp".to_vec(),
             env: vec![b"A=1".to_vec(), b"B=two\nlines".to_vec()],

@@ -16,74 +16,91 @@ pub(super) fn around(kind: ShellKind, variables: &[(String, String)]) -> Around 
     let mut code = Around::default();
     for (index, (name, value)) in variables.iter().enumerate() {
         let value = quote(kind, value.as_bytes());
-        let (save, export, restore) = match kind {
+        let steps = match kind {
             ShellKind::Bash => bash(index, name),
             ShellKind::Zsh => zsh(index, name),
             ShellKind::Fish => fish(index, name),
             ShellKind::Posix | ShellKind::Other => posix(index, name),
         };
-        code.before.extend(save.into_bytes());
-        code.before.extend(export.into_bytes());
+        code.before.extend(steps.save.into_bytes());
+        code.before.extend(steps.export.into_bytes());
         code.before.extend(value);
         code.before.push(b'\n');
         // In reverse, so that a name given twice ends as it began.
-        code.after.splice(0..0, restore.into_bytes());
+        code.after.splice(0..0, steps.restore.into_bytes());
     }
     code
 }
 
-/// How to save a variable, the words before its new value, and how to restore
-/// it.
-type Steps = (String, String, String);
+struct Steps {
+    save: String,
+    /// The words that the new value follows.
+    export: String,
+    restore: String,
+}
 
 fn bash(index: usize, name: &str) -> Steps {
-    (
-        format!("__sg_v{index}=${{{name}-}} __sg_x{index}=${{{name}+s${{{name}@a}}}}\n"),
-        format!("builtin export {name}="),
-        format!(
-            "case $__sg_x{index} in '') builtin unset -v {name};; \
-             *x*) builtin export {name}=\"$__sg_v{index}\";; \
-             *) builtin export -n {name}=\"$__sg_v{index}\";; esac\n"
+    Steps {
+        save: format!(
+            "__sg[value{index}]=\"${{{name}-}}\" __sg[kind{index}]=\"${{{name}+s${{{name}@a}}}}\"\n"
         ),
-    )
+        export: format!("builtin export {name}="),
+        restore: format!(
+            "case ${{__sg[kind{index}]}} in '') builtin unset -v {name};; \
+             *x*) builtin export {name}=\"${{__sg[value{index}]}}\";; \
+             *) builtin export -n {name}=\"${{__sg[value{index}]}}\";; esac\n"
+        ),
+    }
 }
 
 fn zsh(index: usize, name: &str) -> Steps {
-    (
-        format!("__sg_v{index}=\"${{{name}-}}\" __sg_x{index}=\"${{{name}+s${{(t){name}}}}}\"\n"),
-        format!("builtin export {name}="),
-        format!(
-            "case $__sg_x{index} in '') builtin unset {name};; \
-             *-export*) builtin export {name}=\"$__sg_v{index}\";; \
-             *) builtin typeset -g +x {name}=\"$__sg_v{index}\";; esac\n"
+    Steps {
+        save: format!(
+            "__sg[value{index}]=\"${{{name}-}}\"; \
+             __sg[kind{index}]=\"${{{name}+s${{(t){name}}}}}\"\n"
         ),
-    )
+        export: format!("builtin export {name}="),
+        restore: format!(
+            "case ${{__sg[kind{index}]}} in ('') builtin unset {name};; \
+             (*-export*) builtin export {name}=\"${{__sg[value{index}]}}\";; \
+             (*) builtin typeset -g +x {name}=\"${{__sg[value{index}]}}\";; esac\n"
+        ),
+    }
 }
 
 fn fish(index: usize, name: &str) -> Steps {
-    (
-        format!(
-            "set -g __sg_x{index} u; \
-             set -qg {name}; and set -g __sg_x{index} g; \
-             set -qgx {name}; and set -g __sg_x{index} x; \
-             set -qg {name}; and set -g __sg_v{index} $$__sg_dummy{name}\n"
+    Steps {
+        save: format!(
+            "builtin set -g __sg_kind{index} unset\n\
+             if builtin set -q -g {name}\n\
+             builtin set -g __sg_value{index} ${name}\n\
+             builtin set -g __sg_kind{index} plain\n\
+             builtin set -q -g -x {name}; and builtin set -g __sg_kind{index} exported\n\
+             end\n"
         ),
-        format!("set -gx {name} "),
-        String::new(),
-    )
+        export: format!("builtin set -g -x {name} "),
+        restore: format!(
+            "switch $__sg_kind{index}\n\
+             case unset\nbuiltin set -e -g {name}\n\
+             case exported\nbuiltin set -g -x {name} $__sg_value{index}\n\
+             case plain\nbuiltin set -g -u {name} $__sg_value{index}\n\
+             end\n"
+        ),
+    }
 }
 
+/// A POSIX shell tells what is exported only in a list of everything.
 fn posix(index: usize, name: &str) -> Steps {
-    (
-        format!(
-            "__sg_v{index}=${{{name}-}} __sg_x{index}=${{{name}+s}}\n\
-             case \"\n$(export -p)\" in *\"\nexport {name}=\"*) __sg_x{index}=x;; esac\n"
+    Steps {
+        save: format!(
+            "__sg_value{index}=${{{name}-}} __sg_kind{index}=${{{name}+plain}}\n\
+             case \"\n$(export -p)\" in *\"\nexport {name}=\"*) __sg_kind{index}=exported;; esac\n"
         ),
-        format!("export {name}="),
-        format!(
-            "case $__sg_x{index} in '') unset {name};; \
-             x) export {name}=\"$__sg_v{index}\";; \
-             *) unset {name}; {name}=$__sg_v{index};; esac\n"
+        export: format!("export {name}="),
+        restore: format!(
+            "case $__sg_kind{index} in '') unset {name};; \
+             exported) export {name}=\"$__sg_value{index}\";; \
+             *) unset {name}; {name}=$__sg_value{index};; esac\n"
         ),
-    )
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use glass_model::WaitStatus;
 
@@ -40,6 +41,9 @@ pub(super) enum ReaperEnd {
     Killed,
 }
 
+/// Bits of an id that count; the ones above are the keeper's own time.
+const ID_COUNTER_BITS: u32 = 24;
+
 /// All launches that are remembered.
 #[derive(Debug, Default)]
 pub(super) struct Launches {
@@ -51,6 +55,17 @@ pub(super) struct Launches {
 }
 
 impl Launches {
+    /// None yet. Ids begin with the time, so that a daemon never takes a launch
+    /// of this keeper for one of an earlier keeper's.
+    pub fn since(now: SystemTime) -> Launches {
+        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let seconds = since.as_secs() & 0xffff_ffff;
+        Launches {
+            last_id: seconds << ID_COUNTER_BITS,
+            ..Launches::default()
+        }
+    }
+
     /// The id for the next launch, if there is room for one.
     pub fn next_id(&mut self) -> Option<u64> {
         if self.records.len() >= LAUNCHES_MAX {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::SocketFlags;
@@ -76,7 +76,7 @@ impl Server {
             options,
             claim,
             setting,
-            launches: Launches::default(),
+            launches: Launches::since(SystemTime::now()),
             daemon: None,
             daemons_seen: 0,
             greetings: Vec::new(),
