@@ -60,6 +60,12 @@ pub(crate) fn is_populated(path: &Path) -> bool {
         .is_ok_and(|events| events.lines().any(|line| line == "populated 1"))
 }
 
+/// The processes that are in a group itself.
+pub(crate) fn members(path: &Path) -> Vec<i32> {
+    let list = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+    list.lines().filter_map(|pid| pid.parse().ok()).collect()
+}
+
 /// Finds our own directory from the texts of `mountinfo` and `cgroup`.
 fn locate(mounts: &[u8], membership: &[u8]) -> Option<PathBuf> {
     let own = membership

@@ -43,3 +43,4 @@ pub use limits::{KEEPER_IDLE, KEEPER_UNCLAIMED, PROTOCOL_OLDEST, PROTOCOL_VERSIO
 pub use process::{Delivery, ProcessRef};
 pub use stage::Stage;
 pub use sys::async_fd;
+pub use tree::peer_descends_from;

@@ -125,9 +125,7 @@ impl<'a> Hunt<'a> {
                 .living()
                 .into_iter()
                 .partition(|process| self.is_shell(process));
-            for process in shells {
-                self.force(&process);
-            }
+            self.force_all(&shells);
             for process in others {
                 if asked.insert(process) {
                     // The signal first: it is what the process wakes up to.
@@ -164,23 +162,29 @@ impl<'a> Hunt<'a> {
                 return Ok(());
             }
             if Instant::now() >= deadline {
-                let pids = living.iter().map(|process| process.pid).collect();
-                return Err(EndError::Unkillable { pids });
+                let pids = living.iter().map(|process| process.pid);
+                let in_cgroup = cgroup.map(|path| cgroup::members(path)).unwrap_or_default();
+                let pids: BTreeSet<i32> = pids.chain(in_cgroup).collect();
+                return Err(EndError::Unkillable {
+                    pids: pids.into_iter().collect(),
+                });
             }
             if let Some(path) = cgroup {
                 let _ = cgroup::kill(path);
             }
-            for process in &living {
-                self.force(process);
-            }
+            self.force_all(&living);
             wait_until_gone(&living, deadline.min(Instant::now() + KILL_ROUND));
         }
     }
 
-    fn force(&mut self, process: &ProcessRef) {
-        match process.kill() {
-            Ok(_) => drop(self.killed.insert(*process)),
-            Err(error) => tracing::debug!(pid = process.pid, %error, "a process is not ours"),
+    /// Kills children before their parents: when a parent ends, the kernel
+    /// continues stopped process groups that it leaves without one.
+    fn force_all(&mut self, parents_first: &[ProcessRef]) {
+        for process in parents_first.iter().rev() {
+            match process.kill() {
+                Ok(_) => drop(self.killed.insert(*process)),
+                Err(error) => tracing::debug!(pid = process.pid, %error, "not ours to kill"),
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 mod fixture;
 mod keeping;
 mod launching;
+mod measures;
 mod trees;
 
 use std::time::Duration;
