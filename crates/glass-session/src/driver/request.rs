@@ -30,7 +30,7 @@ pub struct Request<'a> {
     /// Its number: larger than that of every request before it to the same
     /// shell, and never 0.
     pub seq: u64,
-    /// What the report has to carry; letters and digits.
+    /// What the report has to carry; letters, digits and hyphens.
     pub nonce: &'a str,
     /// Which output pipes it writes to. The once driver ignores it.
     pub slot: u32,
@@ -71,7 +71,7 @@ pub enum RequestError {
         /// The name.
         name: String,
     },
-    /// A nonce that is not letters and digits, or a sequence number of 0.
+    /// A nonce that has other than letters, digits and hyphens, or a sequence number of 0.
     #[error("the request's nonce or number cannot be used")]
     BadNonce,
     /// Something too long.
@@ -265,8 +265,11 @@ fn lines(fields: &Fields<'_>) -> Vec<u8> {
 }
 
 fn check(request: &Request<'_>) -> Result<(), RequestError> {
-    let plain =
-        !request.nonce.is_empty() && request.nonce.bytes().all(|b| b.is_ascii_alphanumeric());
+    let plain = !request.nonce.is_empty()
+        && request
+            .nonce
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if !plain || request.seq == 0 {
         return Err(RequestError::BadNonce);
     }

@@ -1,0 +1,51 @@
+# What the warm and the once driver for bash share. Evaluated once, at the top
+# level, where $1 is the session's directory and $5 the text of the loop.
+#
+# Everything that is kept is in arrays, because those are never exported,
+# whatever the user's options say. `builtin` goes before every builtin that a
+# user's function may hide; only `exec` would lose its redirections that way.
+
+declare -A __sg=([dir]=$1 [loop]=$5 [last]=0 [phase]=idle [status]=0 [result]=0)
+__sg+=([code]='' [slot]=0 [how]=plain [traps]='' [debug]='' [trace]='')
+
+# The request: its kind, number, nonce, slot, tool call id, directory, the code
+# before and after the command, and the command.
+declare -a __sg_request=()
+
+# Writes what outlives this shell to the file $1.
+__sg_state() {
+  { builtin printf '%s\0' "${PWD-}"; builtin command /usr/bin/env -0; } >|"$1" 8<&- 9>&-
+}
+
+# Reads a request. There is none where the other side has gone.
+__sg_read() {
+  builtin mapfile -t -d '' -n 9 -u 8 __sg_request
+  (( ${#__sg_request[@]} == 9 )) || builtin exit 0
+}
+
+# Makes the shell ready for the command of the request. Returns 1, having said
+# so, where its directory cannot be entered.
+__sg_enter() {
+  if [[ ${__sg_request[5]} ]] && ! builtin cd -- "${__sg_request[5]}"; then
+    builtin printf 'n%s\0%s\0' "${__sg_request[1]}" "${__sg_request[2]}" >&9
+    return 1
+  fi
+  builtin printf 's%s\0' "${__sg_request[1]}" >&9
+  [[ ${__sg_request[0]} == [fg] ]] && __sg_read_file
+  __sg[code]=${__sg_request[8]} __sg[slot]=${__sg_request[3]}
+  if [[ ${__sg_request[4]} ]]; then
+    builtin export SHELLGLASS_TOOL_CALL_ID="${__sg_request[4]}"
+  elif [[ ${SHELLGLASS_TOOL_CALL_ID+set} ]]; then
+    builtin unset -v SHELLGLASS_TOOL_CALL_ID
+  fi
+  [[ ${__sg_request[6]} ]] && builtin eval "${__sg_request[6]}"
+  return 0
+}
+
+# Reads a command that was too long for the request. By lines, because only
+# then does bash read a file in blocks.
+__sg_read_file() {
+  local -a __sg_lines
+  builtin mapfile __sg_lines <"${__sg[dir]}/c${__sg_request[1]}"
+  builtin printf -v '__sg_request[8]' %s "${__sg_lines[@]}"
+}

@@ -1,0 +1,2 @@
+# What the once driver for zsh executes.
+__sg_take; builtin eval "${__sg[code]}"

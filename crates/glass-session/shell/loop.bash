@@ -1,0 +1,13 @@
+# The loop of the warm driver for bash, whose lines are joined into one: then
+# the user's commands begin at line 1. A `continue` outside of a loop comes to
+# our condition; after a `break` the loop begins again.
+while __sg_next; do
+case ${__sg[how]} in
+plain) builtin eval "${__sg[code]}"
+</dev/null >|"${__sg[dir]}/${__sg[slot]}o" 2>|"${__sg[dir]}/${__sg[slot]}e" 8<&- 9>&-;;
+keep) __sg_keep || builtin eval "${__sg[code]}"
+</dev/null >|"${__sg[dir]}/${__sg[slot]}o" 2>|"${__sg[dir]}/${__sg[slot]}e" 8<&- 9>&-;;
+based) { __sg_trace_on; builtin eval "${__sg[code]}"
+</dev/null >|"${__sg[dir]}/${__sg[slot]}o" 2>|"${__sg[dir]}/${__sg[slot]}e" 8<&- 9>&-;
+__sg_trace_off; } >/dev/null 2>&1;;
+esac; done; builtin eval "${__sg[loop]}"

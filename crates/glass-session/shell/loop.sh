@@ -1,0 +1,13 @@
+# The loop of the warm driver for POSIX shells, whose lines are joined into
+# one. A `continue` outside of a loop comes to our condition; after a `break`
+# the loop begins again.
+while __sg_next; do
+case "$__sg_how" in
+plain) eval "$__sg_code"
+</dev/null >|"$__sg_dir/${__sg_slot}o" 2>|"$__sg_dir/${__sg_slot}e" 8<&- 9>&-;;
+keep) __sg_keep || eval "$__sg_code"
+</dev/null >|"$__sg_dir/${__sg_slot}o" 2>|"$__sg_dir/${__sg_slot}e" 8<&- 9>&-;;
+based) { __sg_trace_on; eval "$__sg_code"
+</dev/null >|"$__sg_dir/${__sg_slot}o" 2>|"$__sg_dir/${__sg_slot}e" 8<&- 9>&-;
+__sg_trace_off; } >/dev/null 2>&1;;
+esac; done; eval "$__sg_loop"

@@ -1,0 +1,13 @@
+# The once driver for zsh. The shell's own output is the command's, its exit is
+# the command's, and our descriptors are gone before the command begins.
+
+# Reads the request and gets out of the way.
+__sg_take() {
+  __sg_read || builtin exit 0
+  __sg_enter || builtin exit 125
+  __sg[last]=${__sg[seq]}
+  zshexit_functions+=(__sg_leave)
+  exec </dev/null 8<&- 9>&-
+}
+
+__sg_leave() { { __sg_state "${__sg[dir]}/s${__sg[last]}" } >/dev/null 2>&1 }

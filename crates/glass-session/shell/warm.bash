@@ -1,0 +1,123 @@
+# The warm driver for bash: what it does between commands.
+#
+# Between commands standard output and standard error are /dev/null, so that
+# traces and traps of the user's that meet our code are not seen. `__sg_next`
+# is the condition of a loop, where neither `set -e` nor an ERR trap reaches
+# it.
+
+# Gives back the status of the command before, as its successor's first `$?`.
+__sg_keep() { builtin return "${__sg[status]}"; }
+
+# Runs when the shell ends by itself, unless a command set its own EXIT trap.
+__sg_exit() { __sg_state "${__sg[dir]}/exit"; }
+
+# Ends one command and waits for the next. A request that was executed before
+# is one that was sent again after a crash.
+__sg_next() {
+  __sg[status]=$?
+  [[ ${__sg[phase]} != idle ]] && __sg_settle && return 0
+  while builtin :; do
+    __sg_read
+    (( __sg_request[1] > __sg[last] )) && __sg_prepare && return 0
+  done
+}
+
+# Reports the command that has just ended, or goes on with its EXIT trap.
+# Returns 0 where there is more to execute.
+__sg_settle() {
+  [[ ${__sg[how]} == based ]] && __sg_leave_base
+  if [[ ${__sg[phase]} == run ]]; then
+    __sg[result]=${__sg[status]}
+    if [[ ${__sg[traps]} ]] && __sg_take_trap; then
+      __sg[phase]=trap
+      __sg_choose
+      return 0
+    fi
+  else
+    builtin eval "${__sg[trap]}"
+  fi
+  __sg[status]=${__sg[result]} __sg[phase]=idle
+  [[ ${__sg_request[7]} ]] && builtin eval "${__sg_request[7]}"
+  builtin printf 'd%s\0%s\0%s\0%s\0' \
+    "${__sg_request[1]}" "${__sg_request[2]}" "${__sg[result]}" "${PWD-}" >&9
+  return 1
+}
+
+# Takes over an EXIT trap that a command has set, which `trap -p` has quoted,
+# and puts ours back. Returns 0 where there is one to execute.
+__sg_take_trap() {
+  local -a __sg_lines
+  local __sg_text
+  builtin trap -p EXIT >|"${__sg[dir]}/trap"
+  builtin mapfile __sg_lines <"${__sg[dir]}/trap"
+  builtin printf -v __sg_text %s "${__sg_lines[@]}"
+  [[ $__sg_text == "${__sg[trap]}" ]] && return 1
+  builtin eval "${__sg[trap]}"
+  [[ $__sg_text ]] || return 1
+  __sg_text=${__sg_text#trap -- }
+  builtin eval "__sg[code]=${__sg_text%EXIT*}"
+}
+
+# Makes a request ready to be executed by the loop. Returns 1 where there is
+# nothing to execute.
+__sg_prepare() {
+  __sg[last]=${__sg_request[1]}
+  if [[ ${__sg_request[0]} == s ]]; then
+    __sg_state "${__sg[dir]}/s${__sg[last]}"
+    builtin printf 't%s\0' "${__sg[last]}" >&9
+    return 1
+  fi
+  __sg_enter || return 1
+  __sg[phase]=run
+  __sg_choose
+  [[ ${__sg_request[0]} == [tg] ]] && __sg_enter_base
+  return 0
+}
+
+# Chooses how the loop evaluates: `plain`, or `keep` to begin with a `$?`
+# that is not 0.
+__sg_choose() {
+  __sg[how]=plain
+  (( __sg[status] )) && __sg[how]=keep
+  return 0
+}
+
+# For a command that may set an EXIT trap, makes the shell's own output that of
+# the command, which is where the trap writes when the command ends the shell:
+# bash undoes the redirections of `eval` before. Around it the trace is off, so
+# that it does not speak of our code. A DEBUG trap cannot be kept quiet like
+# that, so then it is not done.
+__sg_enter_base() {
+  __sg[traps]=1
+  [[ ${__sg[code]} == *DEBUG* ]] && __sg[debug]=1
+  [[ ${__sg[debug]} ]] && return
+  builtin declare -F exec && return
+  __sg[how]=based __sg[trace]=
+  [[ $- == *x* ]] && __sg[trace]=1
+  builtin set +x
+  exec >|"${__sg[dir]}/${__sg[slot]}o" 2>|"${__sg[dir]}/${__sg[slot]}e"
+}
+
+__sg_trace_on() { [[ ${__sg[trace]} ]] && builtin set -x; }
+
+__sg_trace_off() {
+  __sg[status]=$? __sg[trace]=
+  [[ $- == *x* ]] && __sg[trace]=1
+  builtin set +x
+  __sg_keep
+}
+
+__sg_leave_base() {
+  exec >/dev/null 2>&1
+  __sg_trace_on
+}
+
+# Says that the start files are behind us.
+__sg_ready() {
+  exec </dev/null >/dev/null 2>&1
+  builtin trap '{ __sg_exit; } >/dev/null 2>&1' EXIT
+  builtin trap -p EXIT >|"${__sg[dir]}/trap"
+  builtin mapfile -d '' __sg_request <"${__sg[dir]}/trap"
+  __sg[trap]=${__sg_request[0]}
+  builtin printf 'r\0' >&9
+}
