@@ -1,5 +1,6 @@
 """A daemon of its own for each test class, and a client made by grpcio from the contract."""
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ DEADLINE = 20
 def compile_contract():
     """Compiles the .proto files as any client would, and imports the result."""
     made = tempfile.mkdtemp(prefix="shellglass-proto-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
     status = protoc.main(
         ["protoc", f"-I{PROTO}", f"--python_out={made}", f"--grpc_python_out={made}"]
         + [str(path) for path in sorted(PROTO.glob("*.proto"))]
