@@ -48,7 +48,8 @@ async fn check(shell: &str, script: &str, count: usize) {
 
 #[tokio::test]
 async fn nothing_is_left_of_processes_that_hide() {
-    let script = "setsid sleep 1000 & (sleep 1000 &) ; nohup sleep 1000 & echo ready; sleep 1000; touch NEXT";
+    let script = "setsid sleep 1000 & (sleep 1000 &) ; nohup sleep 1000 & \
+        echo ready; sleep 1000; touch NEXT";
     check("/bin/bash", script, 5).await;
 }
 
