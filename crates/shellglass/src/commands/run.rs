@@ -11,7 +11,7 @@ mod verdict;
 
 use crate::cli::{Run, Sandbox};
 use crate::client::{Client, Context, connect};
-use crate::config::ModeName;
+use crate::config::{ModeName, StartupName};
 use crate::environment;
 use crate::error::{Failure, Kind};
 use crate::stdout;
@@ -125,7 +125,8 @@ fn ephemeral(
             .clone()
             .unwrap_or_else(|| defaults.shell.clone()),
         mode: mode(arguments.mode.unwrap_or(defaults.mode)).into(),
-        startup: defaults.startup.as_str().to_owned(),
+        // The caller's environment is what start files have made of it already.
+        startup: StartupName::None.as_str().to_owned(),
         ..CreateSessionRequest::default()
     }
 }
