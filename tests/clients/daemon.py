@@ -80,13 +80,15 @@ class Daemon:
 
     def stop(self):
         """Ends every session, then the daemon, and checks that it goes."""
-        for session in self.shells.ListSessions(wire.ListSessionsRequest()).sessions:
-            self.shells.DisposeSession(wire.SessionRef(session_id=session.session_id))
-        self.channel.close()
-        self.process.terminate()
-        self.process.wait(timeout=DEADLINE)
-        self.process.stdout.close()
-        self.log.close()
+        try:
+            for session in self.shells.ListSessions(wire.ListSessionsRequest()).sessions:
+                self.shells.DisposeSession(wire.SessionRef(session_id=session.session_id))
+        finally:
+            self.channel.close()
+            self.process.terminate()
+            self.process.wait(timeout=DEADLINE)
+            self.process.stdout.close()
+            self.log.close()
         shutil.rmtree(self.home, ignore_errors=True)
 
 
