@@ -28,7 +28,7 @@ __sg_read() {
 __sg_enter() {
   if [[ ${__sg_request[5]} ]] && ! builtin cd -- "${__sg_request[5]}"; then
     builtin printf 'n%s\0%s\0' "${__sg_request[1]}" "${__sg_request[2]}" >&9
-    return 1
+    builtin return 1
   fi
   builtin printf 's%s\0' "${__sg_request[1]}" >&9
   [[ ${__sg_request[0]} == [fg] ]] && __sg_read_file
@@ -39,13 +39,13 @@ __sg_enter() {
     builtin unset -v SHELLGLASS_TOOL_CALL_ID
   fi
   [[ ${__sg_request[6]} ]] && builtin eval "${__sg_request[6]}"
-  return 0
+  builtin return 0
 }
 
 # Reads a command that was too long for the request. By lines, because only
 # then does bash read a file in blocks.
 __sg_read_file() {
-  local -a __sg_lines
+  builtin local -a __sg_lines
   builtin mapfile __sg_lines <"${__sg[dir]}/c${__sg_request[1]}"
   builtin printf -v '__sg_request[8]' %s "${__sg_lines[@]}"
 }

@@ -1,7 +1,8 @@
 # The loop of the warm driver for bash, whose lines are joined into one: then
 # the user's commands begin at line 1. A `continue` outside of a loop comes to
-# our condition; after a `break` the loop begins again.
-while __sg_next; do
+# our condition, a `break` to the loop around it, and after more than that it
+# all begins again.
+while :; do while __sg_next; do
 case ${__sg[how]} in
 plain) builtin eval "${__sg[code]}"
 </dev/null >|"${__sg[dir]}/${__sg[slot]}o" 2>|"${__sg[dir]}/${__sg[slot]}e" 8<&- 9>&-;;
@@ -10,4 +11,4 @@ keep) __sg_keep || builtin eval "${__sg[code]}"
 based) { __sg_trace_on; builtin eval "${__sg[code]}"
 </dev/null >|"${__sg[dir]}/${__sg[slot]}o" 2>|"${__sg[dir]}/${__sg[slot]}e" 8<&- 9>&-;
 __sg_trace_off; } >/dev/null 2>&1;;
-esac; done; builtin eval "${__sg[loop]}"
+esac; done; done; builtin eval "${__sg[loop]}"

@@ -1,7 +1,7 @@
 # The loop of the warm driver for POSIX shells, whose lines are joined into
-# one. A `continue` outside of a loop comes to our condition; after a `break`
-# the loop begins again.
-while __sg_next; do
+# one. A `continue` outside of a loop comes to our condition, a `break` to the
+# loop around it, and after more than that it all begins again.
+while :; do while __sg_next; do
 case "$__sg_how" in
 plain) eval "$__sg_code"
 </dev/null >|"$__sg_dir/${__sg_slot}o" 2>|"$__sg_dir/${__sg_slot}e" 8<&- 9>&-;;
@@ -10,4 +10,4 @@ keep) __sg_keep || eval "$__sg_code"
 based) { __sg_trace_on; eval "$__sg_code"
 </dev/null >|"$__sg_dir/${__sg_slot}o" 2>|"$__sg_dir/${__sg_slot}e" 8<&- 9>&-;
 __sg_trace_off; } >/dev/null 2>&1;;
-esac; done; eval "$__sg_loop"
+esac; done; done; eval "$__sg_loop"

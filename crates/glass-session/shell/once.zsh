@@ -6,7 +6,8 @@ __sg_take() {
   __sg_read || builtin exit 0
   __sg_enter || builtin exit 125
   __sg[last]=${__sg[seq]}
-  zshexit_functions+=(__sg_leave)
+  # A DEBUG trap would speak of the hook.
+  [[ ${__sg[code]} == *DEBUG* ]] || zshexit_functions+=(__sg_leave)
   exec </dev/null 8<&- 9>&-
 }
 

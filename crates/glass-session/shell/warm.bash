@@ -15,10 +15,10 @@ __sg_exit() { __sg_state "${__sg[dir]}/exit"; }
 # is one that was sent again after a crash.
 __sg_next() {
   __sg[status]=$?
-  [[ ${__sg[phase]} != idle ]] && __sg_settle && return 0
+  [[ ${__sg[phase]} != idle ]] && __sg_settle && builtin return 0
   while builtin :; do
     __sg_read
-    (( __sg_request[1] > __sg[last] )) && __sg_prepare && return 0
+    (( __sg_request[1] > __sg[last] )) && __sg_prepare && builtin return 0
   done
 }
 
@@ -31,7 +31,7 @@ __sg_settle() {
     if [[ ${__sg[traps]} ]] && __sg_take_trap; then
       __sg[phase]=trap
       __sg_choose
-      return 0
+      builtin return 0
     fi
   else
     builtin eval "${__sg[trap]}"
@@ -40,20 +40,20 @@ __sg_settle() {
   [[ ${__sg_request[7]} ]] && builtin eval "${__sg_request[7]}"
   builtin printf 'd%s\0%s\0%s\0%s\0' \
     "${__sg_request[1]}" "${__sg_request[2]}" "${__sg[result]}" "${PWD-}" >&9
-  return 1
+  builtin return 1
 }
 
 # Takes over an EXIT trap that a command has set, which `trap -p` has quoted,
 # and puts ours back. Returns 0 where there is one to execute.
 __sg_take_trap() {
-  local -a __sg_lines
-  local __sg_text
+  builtin local -a __sg_lines
+  builtin local __sg_text
   builtin trap -p EXIT >|"${__sg[dir]}/trap"
   builtin mapfile __sg_lines <"${__sg[dir]}/trap"
   builtin printf -v __sg_text %s "${__sg_lines[@]}"
-  [[ $__sg_text == "${__sg[trap]}" ]] && return 1
+  [[ $__sg_text == "${__sg[trap]}" ]] && builtin return 1
   builtin eval "${__sg[trap]}"
-  [[ $__sg_text ]] || return 1
+  [[ $__sg_text ]] || builtin return 1
   __sg_text=${__sg_text#trap -- }
   builtin eval "__sg[code]=${__sg_text%EXIT*}"
 }
@@ -65,13 +65,13 @@ __sg_prepare() {
   if [[ ${__sg_request[0]} == s ]]; then
     __sg_state "${__sg[dir]}/s${__sg[last]}"
     builtin printf 't%s\0' "${__sg[last]}" >&9
-    return 1
+    builtin return 1
   fi
-  __sg_enter || return 1
+  __sg_enter || builtin return 1
   __sg[phase]=run
   __sg_choose
   [[ ${__sg_request[0]} == [tg] ]] && __sg_enter_base
-  return 0
+  builtin return 0
 }
 
 # Chooses how the loop evaluates: `plain`, or `keep` to begin with a `$?`
@@ -79,7 +79,7 @@ __sg_prepare() {
 __sg_choose() {
   __sg[how]=plain
   (( __sg[status] )) && __sg[how]=keep
-  return 0
+  builtin return 0
 }
 
 # For a command that may set an EXIT trap, makes the shell's own output that of
@@ -90,15 +90,15 @@ __sg_choose() {
 __sg_enter_base() {
   __sg[traps]=1
   [[ ${__sg[code]} == *DEBUG* ]] && __sg[debug]=1
-  [[ ${__sg[debug]} ]] && return
-  builtin declare -F exec && return
+  [[ ${__sg[debug]} ]] && builtin return
+  builtin declare -F exec && builtin return
   __sg[how]=based __sg[trace]=
   [[ $- == *x* ]] && __sg[trace]=1
   builtin set +x
   exec >|"${__sg[dir]}/${__sg[slot]}o" 2>|"${__sg[dir]}/${__sg[slot]}e"
 }
 
-__sg_trace_on() { [[ ${__sg[trace]} ]] && builtin set -x; }
+__sg_trace_on() { if [[ ${__sg[trace]} ]]; then builtin set -x; fi; }
 
 __sg_trace_off() {
   __sg[status]=$? __sg[trace]=

@@ -31,6 +31,7 @@ __sg_settle() {
     __sg[result]=${__sg[status]}
     if [[ ${__sg[how]} == traps ]] && __sg_take_trap; then
       __sg[phase]=trap
+      __sg_choose
       return 0
     fi
   fi
@@ -67,9 +68,16 @@ __sg_prepare() {
   __sg_enter || return 1
   __sg[phase]=run
   [[ ${__sg[kind]} == [tg] ]] && __sg[traps]=1
+  __sg_choose
+  [[ -n ${__sg[traps]} && ${__sg[how]} == plain || ${__sg[kind]} == [tg] ]] && __sg[how]=traps
+  return 0
+}
+
+# Chooses how the loop evaluates: `plain`, or `keep` to begin with a `$?` that
+# is not 0.
+__sg_choose() {
   __sg[how]=plain
   (( __sg[status] )) && __sg[how]=keep
-  [[ -n ${__sg[traps]} && ${__sg[how]} == plain || ${__sg[kind]} == [tg] ]] && __sg[how]=traps
   return 0
 }
 

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -303,10 +303,6 @@ impl Driven {
     pub fn state(&self, name: &str) -> Option<State> {
         parse_state(&std::fs::read(self.dir.path().join(name)).ok()?)
     }
-
-    pub fn is_alive(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
-    }
 }
 
 impl Drop for Driven {
@@ -364,21 +360,13 @@ fn os(bytes: &[u8]) -> std::ffi::OsString {
     std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec())
 }
 
-/// Waits until `condition` holds.
-pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !condition() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// The descriptor that a test may wait on.
-pub fn readable(fd: impl AsFd, wait: Duration) -> bool {
-    let mut ready = [PollFd::new(&fd, PollFlags::IN)];
-    let wait = Timespec {
-        tv_sec: 0,
-        tv_nsec: i64::from(wait.subsec_nanos()),
-    };
-    poll(&mut ready, Some(&wait)).is_ok_and(|count| count > 0)
+/// The descriptors of a program that no driver has started, as `ls` says them:
+/// the tests may have been started with some of their own.
+pub fn plain_descriptors() -> String {
+    let output = Command::new("ls")
+        .arg("/proc/self/fd")
+        .stdin(Stdio::null())
+        .output()
+        .expect("ls can be run");
+    String::from_utf8(output.stdout).expect("numbers are text")
 }

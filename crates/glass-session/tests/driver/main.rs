@@ -3,6 +3,7 @@
 mod differential;
 mod hardening;
 mod harness;
+mod latency;
 mod once;
 mod requests;
 mod state;

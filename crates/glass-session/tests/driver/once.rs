@@ -1,6 +1,6 @@
 //! The once driver: one command, whose shell is the boundary.
 
-use crate::harness::{Driven, End, KINDS, Outcome, blank, shell};
+use crate::harness::{Driven, End, KINDS, Outcome, blank, plain_descriptors, shell};
 use glass_model::{ShellKind, Startup};
 use glass_session::driver::{Request, State, Style, state_name};
 
@@ -113,8 +113,8 @@ fn traps_and_traces_are_those_of_the_command() {
 #[test]
 fn the_command_sees_only_its_own_descriptors() {
     for kind in KINDS {
-        let (outcome, _) = run(kind, "ls /proc/self/fd | tr '\\n' ' '");
-        assert_eq!(outcome.out, "0 1 2 3 ", "{kind:?}");
+        let (outcome, _) = run(kind, "ls /proc/self/fd");
+        assert_eq!(outcome.out, plain_descriptors(), "{kind:?}");
     }
 }
 

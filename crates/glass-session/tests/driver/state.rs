@@ -1,6 +1,6 @@
 //! What a warm shell keeps from one command to the next.
 
-use crate::harness::{Driven, End, KINDS, blank};
+use crate::harness::{Driven, End, KINDS, blank, plain_descriptors};
 use glass_model::{ShellKind, Startup};
 use glass_session::driver::{EXIT_STATE_NAME, Request};
 
@@ -118,8 +118,8 @@ fn a_command_sees_only_its_own_descriptors() {
     for kind in KINDS {
         let mut shell = Driven::warm(kind);
         assert_eq!(
-            shell.out("ls /proc/self/fd | tr '\\n' ' '"),
-            "0 1 2 3 ",
+            shell.out("ls /proc/self/fd"),
+            plain_descriptors(),
             "{kind:?}"
         );
     }
