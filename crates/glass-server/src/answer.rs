@@ -176,23 +176,43 @@ async fn gather(
         .map_err(status::lookup)
 }
 
+/// The answer to a command whose walls cannot be had.
+pub(crate) fn no_sandbox(
+    command: String,
+    working_directory: String,
+    why: &str,
+) -> agent::ShellPermissionDenied {
+    agent::ShellPermissionDenied {
+        command,
+        working_directory,
+        error: format!("{why}\nhint: {}", status::NO_SANDBOX_HINT),
+        is_readonly: false,
+    }
+}
+
+/// The same as a result.
+pub(crate) fn denied(denied: agent::ShellPermissionDenied) -> agent::ShellResult {
+    agent::ShellResult {
+        result: Some(Kind::PermissionDenied(denied)),
+        ..agent::ShellResult::default()
+    }
+}
+
 /// Waits for an execution and gathers everything about it into one result.
 pub(crate) async fn gathered(
     engine: &Engine,
-    caller: &Caller,
     ticket: Ticket,
     threshold: Option<u64>,
 ) -> Result<agent::ShellResult, Status> {
     let id = ticket.shell_id;
     let finished = ticket.finished().await.map_err(status::lookup)?;
-    let outcome = finished.outcome.map_err(|why| {
+    let execution = finished.execution.map_err(|why| {
         let hint = "the command has run; free space, then read it with 'shellglass history'";
         status::with_hint(tonic::Code::ResourceExhausted, why, hint)
     })?;
     let output = gather(engine, id, finished.output, threshold).await?;
-    let execution = engine.execution(caller, id).map_err(status::lookup)?;
     let sandbox_policy = Some(sandbox_to_wire(&execution.sandbox));
-    let kind = result_kind(&execution, outcome, output);
+    let kind = result_kind(&execution, output);
     Ok(agent::ShellResult {
         result: Some(kind),
         sandbox_policy,
@@ -201,10 +221,11 @@ pub(crate) async fn gathered(
     })
 }
 
-fn result_kind(execution: &Execution, outcome: Outcome, output: Gathered) -> Kind {
+fn result_kind(execution: &Execution, output: Gathered) -> Kind {
+    let outcome = &execution.outcome;
     let command = execution.command.clone();
     let working_directory = wanted_directory(execution);
-    if let Some(error) = outcome.spawn_error {
+    if let Some(error) = outcome.spawn_error.clone() {
         return Kind::SpawnError(agent::ShellSpawnError {
             command,
             working_directory,
@@ -230,7 +251,7 @@ fn result_kind(execution: &Execution, outcome: Outcome, output: Gathered) -> Kin
     );
     let execution_time = i32::try_from(ran.as_millis()).unwrap_or(i32::MAX);
     let signal = outcome.details.signal.map(signal_name).unwrap_or_default();
-    let exit_details = exit_details(&outcome);
+    let exit_details = exit_details(outcome);
     let interleaved_output = Some(text(output.interleaved));
     let shell_id = Some(execution.shell_id.0);
     if outcome.code == Some(0) && outcome.abort.is_none() {

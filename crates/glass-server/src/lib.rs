@@ -4,6 +4,7 @@
 
 mod answer;
 mod auth;
+mod authority;
 mod history;
 mod peer;
 mod serve;

@@ -1,5 +1,6 @@
 //! A connection on the Unix socket, with what the kernel says of its other end.
 
+use crate::authority::AuthorityFilter;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -18,6 +19,7 @@ pub(crate) struct PeerInfo {
 pub(crate) struct Peer {
     stream: UnixStream,
     info: PeerInfo,
+    authority: AuthorityFilter,
 }
 
 impl Peer {
@@ -35,6 +37,7 @@ impl Peer {
         Ok(Some(Peer {
             stream,
             info: PeerInfo { inside_session },
+            authority: AuthorityFilter::new(),
         }))
     }
 }
@@ -53,7 +56,10 @@ impl AsyncRead for Peer {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        let before = buf.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(cx, buf);
+        self.authority.pass(&mut buf.filled_mut()[before..]);
+        polled
     }
 }
 

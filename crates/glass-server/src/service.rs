@@ -10,7 +10,7 @@ use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::shellglass::v1::shell_exec_server::ShellExec;
 use glass_proto::{sandbox_from_wire, session_event};
-use glass_session::{Caller, Engine, OrderSpec, SessionSpec, SessionView, Target, Ticket};
+use glass_session::{Caller, CreateError, Engine, ExecuteError, OrderSpec, SessionSpec, SessionView, Target, Ticket};
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -41,16 +41,22 @@ impl Service {
             .caller(request.metadata(), request.extensions().get::<PeerInfo>())
     }
 
+    /// Accepts a command; a policy that cannot be enforced is an answer of its
+    /// own and not an error of the call.
     async fn accept(
         &self,
         caller: &Caller,
         request: wire::ExecuteRequest,
-    ) -> Result<Ticket, Status> {
+    ) -> Result<Result<Ticket, agent::ShellPermissionDenied>, Status> {
         let (target, order) = order_from_wire(caller, request)?;
-        self.engine
-            .execute(caller, target, order)
-            .await
-            .map_err(status::execute)
+        let (command, directory) = (order.command.clone(), order.working_directory.clone());
+        match self.engine.execute(caller, target, order).await {
+            Ok(ticket) => Ok(Ok(ticket)),
+            Err(ExecuteError::Sandbox(why) | ExecuteError::Create(CreateError::Sandbox(why))) => {
+                Ok(Err(answer::no_sandbox(command, directory, &why)))
+            }
+            Err(error) => Err(status::execute(error)),
+        }
     }
 }
 
@@ -123,8 +129,16 @@ impl ShellExec for Service {
         let caller = self.caller(&request)?;
         let request = request.into_inner();
         let threshold = threshold_of(&request);
-        let ticket = self.accept(&caller, request).await?;
         let (sender, receiver) = mpsc::channel(STREAM_MESSAGES_MAX);
+        let ticket = match self.accept(&caller, request).await? {
+            Ok(ticket) => ticket,
+            Err(denied) => {
+                let event = Some(agent::shell_stream::Event::PermissionDenied(denied));
+                // The channel is new and has room.
+                let _ = sender.send(Ok(agent::ShellStream { event })).await;
+                return Ok(Response::new(Box::pin(ReceiverStream::new(receiver))));
+            }
+        };
         let streamed = Streamed {
             engine: self.engine.clone(),
             caller,
@@ -141,8 +155,10 @@ impl ShellExec for Service {
         let caller = self.caller(&request)?;
         let request = request.into_inner();
         let threshold = threshold_of(&request);
-        let ticket = self.accept(&caller, request).await?;
-        let result = answer::gathered(&self.engine, &caller, ticket, threshold).await?;
+        let result = match self.accept(&caller, request).await? {
+            Ok(ticket) => answer::gathered(&self.engine, ticket, threshold).await?,
+            Err(denied) => answer::denied(denied),
+        };
         Ok(Response::new(result))
     }
 
@@ -152,7 +168,14 @@ impl ShellExec for Service {
     ) -> Result<Response<wire::CancelResponse>, Status> {
         let caller = self.caller(&request)?;
         let request = request.into_inner();
-        let shell_id = request.shell_id.map(ShellId);
+        let shell_id = match request.shell_id {
+            Some(id) => Some(ShellId(id)),
+            None if request.tool_call_id.is_empty() => None,
+            None => {
+                let (task, key) = (&request.task_id, &request.tool_call_id);
+                Some(self.engine.tool_call(&caller, task, key).map_err(status::lookup)?)
+            }
+        };
         let cancelled = self
             .engine
             .cancel(&caller, &request.session_id, shell_id)

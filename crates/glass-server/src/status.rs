@@ -7,6 +7,10 @@ use std::error::Error;
 use tonic::metadata::MetadataMap;
 use tonic::{Code, Status};
 
+/// What to do where no sandbox can be had.
+pub(crate) const NO_SANDBOX_HINT: &str =
+    "ask for TYPE_INSECURE_NONE ('--sandbox none') if the command may run without walls";
+
 /// A status with a hint. The hint travels beside the message, so that programs
 /// can show it apart.
 pub(crate) fn with_hint(code: Code, message: impl Into<String>, hint: &str) -> Status {
@@ -39,6 +43,11 @@ pub(crate) fn lookup(error: LookupError) -> Status {
             Code::NotFound,
             message,
             "'shellglass history SESSION' shows the executions of a session",
+        ),
+        LookupError::UnknownToolCall(_) => with_hint(
+            Code::NotFound,
+            message,
+            "the key is unique in its task: give the task_id of the call, too",
         ),
         LookupError::Disposed(_) => with_hint(
             Code::FailedPrecondition,
@@ -105,7 +114,7 @@ fn sandbox(message: String) -> Status {
     with_hint(
         Code::FailedPrecondition,
         message,
-        "ask for TYPE_INSECURE_NONE ('--sandbox none') if the command may run without walls",
+        NO_SANDBOX_HINT,
     )
 }
 

@@ -83,8 +83,9 @@ pub(crate) struct Accepted {
 /// written.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// How it ended; an error when the journal cannot be written.
-    pub outcome: Result<Outcome, String>,
+    /// The execution with its outcome; an error when the journal cannot be
+    /// written.
+    pub execution: Result<Arc<Execution>, String>,
     /// Where the session is now.
     pub cwd: String,
     /// What it had written when it ended; absent where that has to be looked
@@ -130,11 +131,21 @@ struct Tail {
     launch: LaunchId,
 }
 
+/// The end of an execution.
+#[derive(Clone)]
+struct End {
+    shell_id: ShellId,
+    outcome: Outcome,
+    index: EventIndex,
+    at_ms: i64,
+    output: OutputEnd,
+}
+
 /// What a batch of changes is followed by, once it is written.
 #[derive(Default)]
 struct Aftermath {
     events: Vec<glass_model::Event>,
-    finished: Option<(ShellId, Outcome, OutputEnd)>,
+    finished: Option<End>,
 }
 
 pub(crate) struct Actor {
@@ -160,6 +171,8 @@ pub(crate) struct Actor {
     reported_cwd: Option<String>,
     /// The execution that is being accepted and is not in the journal yet.
     fresh: Option<ShellId>,
+    /// Why the journal refused the command that was about to begin.
+    refused: Option<WriteError>,
     /// Whether the shell's death is our doing, so that its code means nothing.
     shell_killed: bool,
     next: EventIndex,
@@ -222,6 +235,7 @@ impl Actor {
             disposals: Vec::new(),
             reported_cwd: None,
             fresh: None,
+            refused: None,
             shell_killed: false,
             next,
             last_flush: Instant::now(),
@@ -417,6 +431,7 @@ impl Actor {
                 // It stays until the command is done: should we die, the next
                 // daemon must know that the command has begun.
                 shell_waits(&self.shell);
+                self.watch_warm();
                 return;
             }
             // Only now: whoever dies before this finds the report again.

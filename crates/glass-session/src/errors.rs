@@ -21,6 +21,9 @@ pub enum LookupError {
     /// There is no such execution.
     #[error("there is no execution {0}")]
     UnknownExecution(ShellId),
+    /// No call with this key has begun anything.
+    #[error("there is no tool call '{0}'")]
+    UnknownToolCall(String),
     /// It belongs to a person, and the caller is an agent.
     #[error("session {0} belongs to a person")]
     NotYours(SessionId),

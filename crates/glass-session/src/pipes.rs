@@ -44,6 +44,16 @@ impl Slots {
         Ok((slot, pair))
     }
 
+    /// Write ends of a pair, which keep it from looking deserted.
+    pub(crate) fn guards(&self, slot: u32) -> io::Result<Pair> {
+        let [out, err] = crate::driver::pipe_names(slot);
+        let open = |name: &str| -> io::Result<OwnedFd> {
+            let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            Ok(rustix::fs::open(self.dir.join(name), flags, Mode::empty())?)
+        };
+        Ok((open(&out)?, open(&err)?))
+    }
+
     fn open_new(&self, name: &str) -> io::Result<OwnedFd> {
         let path = self.dir.join(name);
         match rustix::fs::unlink(&path) {

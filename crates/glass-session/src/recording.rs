@@ -6,12 +6,13 @@
 //! gap or overlap, and end between two characters where the stream is UTF-8.
 
 use crate::actor::OutputEnd;
+use crate::pipes::Pair;
 use crate::ready::ReadyFd;
 use crate::text::incomplete_suffix;
 use glass_model::{Dropped, EventBody, ShellId, Stream};
 use glass_store::{Moved, OutputWriter, ReadError, SpliceError, Store};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::task::Context;
 
 /// Bytes that one event names at most, so that it fits a message.
@@ -34,7 +35,9 @@ struct Channel {
     stream: Stream,
     source: Source,
     writer: OutputWriter,
-    /// How many of the file's bytes have an event.
+    /// How many bytes the file has.
+    length: u64,
+    /// How many of them have an event.
     named: u64,
     /// How many of them a quota has removed.
     trimmed: u64,
@@ -42,6 +45,8 @@ struct Channel {
 }
 
 enum Source {
+    /// Nobody waits for it; a command that ends at once never needs to.
+    Unwatched(OwnedFd),
     Open(ReadyFd),
     /// No process holds the other end any more; the descriptor is kept for
     /// the next command.
@@ -62,6 +67,9 @@ pub(crate) struct Recording {
     /// How much of the whole output has events.
     position: u64,
     pending: Vec<Pending>,
+    /// Write ends of our own. A named pipe that its writer has not opened yet
+    /// would otherwise look as if its last writer had left.
+    guards: Option<Pair>,
 }
 
 /// What a turn of moving bytes found.
@@ -79,40 +87,51 @@ impl Recording {
     pub(crate) fn new(
         store: &Store,
         shell_id: ShellId,
-        pipes: (OwnedFd, OwnedFd),
+        pipes: Pair,
         named: OutputEnd,
-    ) -> io::Result<Recording> {
-        let channel = |stream, fd, named| -> io::Result<Channel> {
+        begun: Begun,
+    ) -> Recording {
+        let channel = |stream, fd, named| {
             let writer = store.output_writer(shell_id, stream);
-            let source = Source::Open(ReadyFd::register(fd)?);
-            Ok(Channel {
-                stream,
-                source,
-                writer,
-                named,
-                trimmed: 0,
-                enlarged: false,
-            })
+            let source = Source::Unwatched(fd);
+            let length = match begun {
+                Begun::Now => 0,
+                Begun::Before => writer.len(),
+            };
+            Channel { stream, source, writer, length, named, trimmed: 0, enlarged: false }
         };
         let channels = [
-            channel(Stream::Stdout, pipes.0, named.stdout)?,
-            channel(Stream::Stderr, pipes.1, named.stderr)?,
+            channel(Stream::Stdout, pipes.0, named.stdout),
+            channel(Stream::Stderr, pipes.1, named.stderr),
         ];
         let mut recording = Recording {
             shell_id,
             channels,
             position: named.position,
             pending: Vec::new(),
+            guards: None,
         };
         for at in 0..2 {
             let channel = &recording.channels[at];
-            let count = channel.writer.len().saturating_sub(channel.named);
+            let count = channel.length.saturating_sub(channel.named);
             recording.note(Pending::Bytes {
                 stream: channel.stream,
                 count,
             });
         }
-        Ok(recording)
+        recording
+    }
+
+    /// Waits from now on for what the pipes bring.
+    pub(crate) fn watch(&mut self, guards: Option<Pair>) -> io::Result<()> {
+        self.guards = guards;
+        for channel in &mut self.channels {
+            channel.source = match std::mem::replace(&mut channel.source, Source::Gone) {
+                Source::Unwatched(fd) => Source::Open(ReadyFd::register(fd)?),
+                other => other,
+            };
+        }
+        Ok(())
     }
 
     pub(crate) fn shell_id(&self) -> ShellId {
@@ -132,9 +151,9 @@ impl Recording {
 
     /// Whether any process still holds one of the pipes, as far as is known.
     pub(crate) fn is_open(&self) -> bool {
-        self.channels
-            .iter()
-            .any(|channel| matches!(channel.source, Source::Open(_)))
+        self.channels.iter().any(|channel| {
+            matches!(channel.source, Source::Open(_) | Source::Unwatched(_))
+        })
     }
 
     /// Whether bytes wait for their event.
@@ -170,11 +189,11 @@ impl Recording {
     /// Moves exactly what the command left in the pipes when it ended: later
     /// bytes of its background jobs are not waited for.
     pub(crate) fn drain(&mut self, store: &Store) -> io::Result<()> {
+        self.guards = None;
         for at in 0..2 {
-            let mut left = match &self.channels[at].source {
-                Source::Open(fd) => rustix::io::ioctl_fionread(fd.as_fd())?,
-                Source::Ended(fd) => rustix::io::ioctl_fionread(fd.as_fd())?,
-                Source::Gone => 0,
+            let mut left = match self.channels[at].fd() {
+                Some(fd) => rustix::io::ioctl_fionread(fd)?,
+                None => 0,
             };
             while left > 0 {
                 let budget = usize::try_from(left)
@@ -195,7 +214,7 @@ impl Recording {
         let channel = &mut self.channels[at];
         let fd = match &channel.source {
             Source::Open(fd) => fd.as_fd(),
-            Source::Ended(fd) => fd.as_fd(),
+            Source::Unwatched(fd) | Source::Ended(fd) => fd.as_fd(),
             Source::Gone => return Ok(Step::Ended),
         };
         let spliced = if store.disk_low() {
@@ -214,6 +233,9 @@ impl Recording {
         match moved {
             Moved::Bytes(bytes) => {
                 let stream = channel.stream;
+                if lost.is_none() {
+                    channel.length += bytes;
+                }
                 channel.enlarge_for(bytes);
                 self.note(match lost {
                     None => Pending::Bytes {
@@ -330,7 +352,7 @@ impl Recording {
     /// at most `keep` in all; none while there is room. Some slack makes
     /// cutting rare.
     pub(crate) fn over_quota(&self, keep: u64) -> Option<(Stream, u64)> {
-        let kept = |channel: &Channel| channel.writer.len() - channel.trimmed;
+        let kept = |channel: &Channel| channel.length.saturating_sub(channel.trimmed);
         let [stdout, stderr] = [kept(&self.channels[0]), kept(&self.channels[1])];
         if stdout + stderr <= keep + keep / 8 {
             return None;
@@ -350,8 +372,8 @@ impl Recording {
     /// How far the output has come.
     pub(crate) fn end(&self) -> OutputEnd {
         OutputEnd {
-            stdout: self.channels[0].writer.len(),
-            stderr: self.channels[1].writer.len(),
+            stdout: self.channels[0].length,
+            stderr: self.channels[1].length,
             position: self.position,
         }
     }
@@ -361,6 +383,13 @@ impl Recording {
         let [stdout, stderr] = self.channels;
         Some((stdout.into_fd()?, stderr.into_fd()?))
     }
+}
+
+/// Whether an execution begins with its recording, or had begun before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begun {
+    Now,
+    Before,
 }
 
 /// When events are made.
@@ -379,11 +408,20 @@ enum Step {
 }
 
 impl Channel {
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        match &self.source {
+            Source::Open(fd) => Some(fd.as_fd()),
+            Source::Unwatched(fd) | Source::Ended(fd) => Some(fd.as_fd()),
+            Source::Gone => None,
+        }
+    }
+
     /// Waits no longer for this pipe; its registration is over, too, because a
     /// pipe without writers counts as readable for ever.
     fn end(&mut self) {
         self.source = match std::mem::replace(&mut self.source, Source::Gone) {
             Source::Open(fd) => Source::Ended(fd.into_fd()),
+            Source::Unwatched(fd) => Source::Ended(fd),
             ended => ended,
         };
     }
@@ -402,7 +440,7 @@ impl Channel {
     fn into_fd(self) -> Option<OwnedFd> {
         let fd = match self.source {
             Source::Open(fd) => fd.into_fd(),
-            Source::Ended(fd) => fd,
+            Source::Unwatched(fd) | Source::Ended(fd) => fd,
             Source::Gone => return None,
         };
         if self.enlarged {

@@ -3,7 +3,7 @@
 use super::{Actor, OutputEnd, Running, Tail};
 use crate::context::now_ms;
 use crate::pipes::{Pair, Slots, labels};
-use crate::recording::Recording;
+use crate::recording::{Begun, Recording};
 use crate::routes::Note;
 use crate::shell::{self, REPORT_LABEL, REQUEST_LABEL, WarmShell};
 use crate::state::{Input, Way, never_ran};
@@ -108,6 +108,7 @@ impl Actor {
             self.ask_whether_ready();
             return Ok(());
         };
+        self.watch_warm();
         self.state.adopt_current(id, Way::Warm);
         let execution = executions.iter().find(|execution| execution.shell_id == id);
         let Some(execution) = execution else {
@@ -149,7 +150,7 @@ impl Actor {
             if owner.phase == Phase::Running {
                 self.running = Some(self.run_on(owner, recording, &child.info));
             } else {
-                self.tails.push(Tail {
+                self.push_tail(Tail {
                     recording,
                     slot,
                     launch,
@@ -183,7 +184,7 @@ impl Actor {
         };
         let recording = self.go_on_recording(shell_id, pair)?;
         if execution.phase == Phase::Ended {
-            self.tails.push(Tail {
+            self.push_tail(Tail {
                 recording,
                 slot: 0,
                 launch: child.info.id,
@@ -191,6 +192,7 @@ impl Actor {
             return Ok(());
         }
         self.running = Some(self.run_on(execution, recording, &child.info));
+        self.watch_running(None);
         self.state.adopt_current(shell_id, Way::Line);
         let encoded = self.line_request(execution).map_err(io::Error::other)?;
         if let Some(text) = &encoded.file {
@@ -211,7 +213,7 @@ impl Actor {
             stderr: recorded.stderr,
             position: recorded.position,
         };
-        Recording::new(store, shell_id, pair, named)
+        Ok(Recording::new(store, shell_id, pair, named, Begun::Before))
     }
 
     fn run_on(&self, execution: &Execution, recording: Recording, info: &LaunchInfo) -> Running {

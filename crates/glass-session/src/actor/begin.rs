@@ -5,7 +5,7 @@ use crate::context::now_ms;
 use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, RequestError, Style};
 use crate::failpoint;
 use crate::pipes::{self, Pair};
-use crate::recording::Recording;
+use crate::recording::{Begun, Recording};
 use crate::shell::{self, REQUEST_LABEL, StartError, WarmShell};
 use crate::state::Input;
 use crate::tag::Tag;
@@ -17,6 +17,7 @@ use glass_store::{Change, WriteError};
 use rustix::fs::{Mode as FileMode, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -49,17 +50,13 @@ impl Actor {
         self.watchers.entry(id).or_default().extend(done);
         self.fresh = Some(id);
         self.take(Input::Submit(id)).await;
-        let written = match self.fresh.take() {
+        let written = match (self.fresh.take(), self.refused.take()) {
+            (None, _) => Ok(()),
+            (Some(_), Some(error)) => Err(error),
             // It waits for others, or for its shell.
-            Some(id) => match self.accepted.get(&id) {
-                Some(execution) => {
-                    let change = Change::InsertExecution(execution.clone());
-                    self.context.store.commit(&[change])
-                }
-                // The journal refused it when it was about to begin.
-                None => Err(WriteError::DiskFull),
-            },
-            None => Ok(()),
+            (Some(id), None) => self.accepted.get(&id).map_or(Ok(()), |execution| {
+                self.context.store.commit(&[Change::InsertExecution(execution.clone())])
+            }),
         };
         if let Err(error) = written {
             self.watchers.remove(&id);
@@ -153,6 +150,7 @@ impl Actor {
         if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
             return Some(input);
         }
+        self.watch_running(None);
         failpoint::hit("line-journaled");
         if let Err(error) = shell::send_whole(&channel, &encoded.message) {
             tracing::warn!(session = %self.session.id, %error, "the shell does not read");
@@ -245,9 +243,9 @@ impl Actor {
             argv: argv.argv,
             env,
             cwd: cwd.into_bytes(),
-            cgroup: self
-                .context
-                .cgroup_name(&format!("{}-{}", self.session.id, execution.shell_id)),
+            // Its reaper is wall enough: making a cgroup for every command would
+            // cost several times what starting the shell does.
+            cgroup: String::new(),
         };
         let tag = Tag::Line {
             session: self.session.id.clone(),
@@ -278,10 +276,8 @@ impl Actor {
         } = prepared;
         let launch = launched.id;
         let pid = u32::try_from(launched.child.pid).unwrap_or(0);
-        let recording = match Recording::new(&self.context.store, id, pair, OutputEnd::default()) {
-            Ok(recording) => recording,
-            Err(error) => return Some(Input::CannotRun(format!("no pipes: {error}"))),
-        };
+        let store = &self.context.store;
+        let recording = Recording::new(store, id, pair, OutputEnd::default(), Begun::Now);
         if let Some(text) = file
             && let Err(error) = self.write_command(id, text)
         {
@@ -323,7 +319,9 @@ impl Actor {
         let changes = [change, self.recorded(&event)];
         if let Err(error) = self.context.store.commit(&changes) {
             self.next = start;
-            return Some(Input::CannotRun(full_message(&error)));
+            let why = full_message(&error);
+            self.refused = Some(error);
+            return Some(Input::CannotRun(why));
         }
         self.fresh = self.fresh.filter(|fresh| *fresh != id);
         self.running = Some(Running {
@@ -341,6 +339,26 @@ impl Actor {
         None
     }
 
+    /// Waits for the output of the current command, which takes its time.
+    pub(super) fn watch_running(&mut self, guards: Option<Pair>) {
+        if let Some(running) = &mut self.running
+            && let Err(error) = running.recording.watch(guards)
+        {
+            // What it writes is still read when it ends.
+            tracing::error!(%error, "output cannot be waited for");
+        }
+    }
+
+    /// The current command has begun and is not done: its output is shown while
+    /// it runs.
+    pub(super) fn watch_warm(&mut self) {
+        let (Some(shell), Some(running)) = (&self.shell, &self.running) else { return };
+        match shell.slots.guards(running.slot) {
+            Ok(guards) => self.watch_running(Some(guards)),
+            Err(error) => tracing::error!(%error, "output cannot be waited for"),
+        }
+    }
+
     /// Puts a long command where its shell will read it.
     pub(super) fn write_command(&self, id: ShellId, text: &[u8]) -> io::Result<()> {
         let path = self.dir.join(driver::command_name(u64::from(id.0)));
@@ -354,12 +372,11 @@ impl Actor {
             return;
         }
         let ended = self.context.store.execution(id).ok().flatten();
-        let outcome = match ended {
-            Some(execution) if execution.phase == Phase::Ended => Ok(execution.outcome),
+        let execution = match ended {
+            Some(execution) if execution.phase == Phase::Ended => Ok(Arc::new(execution)),
             _ => Err(format!("execution {id} is not known")),
         };
-        drop(done.send(Finished {
-            outcome,
+        drop(done.send(Finished { execution,
             cwd: self.session.cwd.clone(),
             output: None,
         }));

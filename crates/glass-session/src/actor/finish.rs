@@ -1,7 +1,7 @@
 //! The end of an execution: its last bytes, its last event, and what becomes of
 //! its pipes.
 
-use super::{Actor, Aftermath, OutputEnd, SNAPSHOT_AFTER_MS, Tail};
+use super::{Actor, Aftermath, End, OutputEnd, SNAPSHOT_AFTER_MS, Tail};
 use crate::driver;
 use crate::failpoint;
 use crate::recording::When;
@@ -14,12 +14,12 @@ impl Actor {
     /// Records how an execution ended. Everything that it wrote is in the
     /// journal before its exit is.
     pub(super) fn finish(&mut self, id: ShellId, outcome: Outcome) -> Option<Input> {
-        if self.fresh == Some(id) {
-            // The journal never had it, and its caller is told so.
+        let is_fresh = self.fresh == Some(id);
+        if is_fresh && self.refused.is_some() {
+            // The journal would not have it, and its caller is told so.
             self.accepted.remove(&id);
             return None;
         }
-        // A session whose journal cannot be written goes on when it can.
         let mut events = self.last_output(id);
         let output = match &self.running {
             Some(running) if running.shell_id == id => running.recording.end(),
@@ -45,21 +45,27 @@ impl Actor {
                 outcome: outcome.clone(),
             },
         );
-        let end = Change::EndExecution {
+        let (index, at_ms) = (exit.index, exit.at_ms);
+        let change = Change::EndExecution {
             shell_id: id,
-            end: Some(exit.index),
-            ended_ms: exit.at_ms,
+            end: Some(index),
+            ended_ms: at_ms,
             outcome: outcome.clone(),
         };
         events.push(exit);
-        let mut changes: Vec<Change> = events.iter().map(|event| self.recorded(event)).collect();
-        changes.push(end);
+        let mut changes = Vec::new();
+        if is_fresh && let Some(execution) = self.accepted.get(&id) {
+            changes.push(Change::InsertExecution(execution.clone()));
+            self.fresh = None;
+        }
+        changes.extend(events.iter().map(|event| self.recorded(event)));
+        changes.push(change);
         changes.push(self.session_change(None));
         self.write(
             changes,
             Aftermath {
                 events,
-                finished: Some((id, outcome, output)),
+                finished: Some(End { shell_id: id, outcome, index, at_ms, output }),
             },
         );
         self.keep_to_quota();
@@ -107,7 +113,7 @@ impl Actor {
         };
         let launch = running.launched.id;
         if running.recording.is_open() {
-            self.tails.push(Tail {
+            self.push_tail(Tail {
                 recording: running.recording,
                 slot: running.slot,
                 launch,
@@ -116,6 +122,14 @@ impl Actor {
             self.reuse(launch, running.slot, running.recording);
         }
         self.forget_unused();
+    }
+
+    /// Goes on reading pipes that something holds.
+    pub(super) fn push_tail(&mut self, mut tail: Tail) {
+        if let Err(error) = tail.recording.watch(None) {
+            tracing::error!(%error, "late output cannot be waited for");
+        }
+        self.tails.push(tail);
     }
 
     fn reuse(

@@ -1,11 +1,12 @@
 //! Writing: nothing is published that is not in the journal.
 
-use super::{Actor, Aftermath, Finished, OutputEnd, RETRY_MS, lock};
+use super::{Actor, Aftermath, End, Finished, OutputEnd, RETRY_MS, lock};
 use crate::context::now_ms;
 use crate::recording::When;
 use crate::state::Input;
-use glass_model::{Event, EventBody, Mode, Outcome, ShellId};
+use glass_model::{Event, EventBody, Execution, Mode, Phase, ShellId};
 use glass_store::{Change, WriteError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 impl Actor {
@@ -39,8 +40,8 @@ impl Actor {
                 Err(error) => self.cannot_write(&error),
             }
         }
-        if let Some((id, _, output)) = aftermath.finished.clone() {
-            self.answer(id, Err("the journal cannot be written".to_owned()), output);
+        if let Some(End { shell_id, output, .. }) = aftermath.finished.clone() {
+            self.answer(shell_id, Err("the journal cannot be written".to_owned()), output);
         }
         self.backlog.push_back((changes, aftermath));
     }
@@ -66,18 +67,31 @@ impl Actor {
         crate::failpoint::hit("journaled");
         self.feed.publish(aftermath.events);
         crate::failpoint::hit("published");
-        if let Some((id, outcome, output)) = aftermath.finished {
-            let command = self.accepted.remove(&id).map(|execution| execution.command);
-            let last = (id, command.unwrap_or_default(), outcome.code);
-            lock(&self.live).last = Some(last);
-            self.answer(id, Ok(outcome), output);
+        if let Some(end) = aftermath.finished {
+            self.conclude_execution(end);
         }
     }
 
-    fn answer(&mut self, id: ShellId, outcome: Result<Outcome, String>, output: OutputEnd) {
-        let stopped = matches!(&outcome, Ok(outcome) if outcome.abort.is_some());
+    fn conclude_execution(&mut self, end: End) {
+        let End { shell_id, outcome, index, at_ms, output } = end;
+        let Some(mut execution) = self.accepted.remove(&shell_id) else { return };
+        lock(&self.live).last = Some((shell_id, execution.command.clone(), outcome.code));
+        execution.phase = Phase::Ended;
+        execution.end = Some(index);
+        execution.ended_ms = Some(at_ms);
+        execution.outcome = outcome;
+        self.answer(shell_id, Ok(Arc::new(execution)), output);
+    }
+
+    fn answer(
+        &mut self,
+        id: ShellId,
+        execution: Result<Arc<Execution>, String>,
+        output: OutputEnd,
+    ) {
+        let stopped = execution.as_ref().is_ok_and(|ended| ended.outcome.abort.is_some());
         let finished = Finished {
-            outcome,
+            execution,
             cwd: self.session.cwd.clone(),
             output: Some(output),
         };

@@ -10,6 +10,7 @@ use crate::feed::Follower;
 use glass_model::{
     EventIndex, Execution, Outcome, Phase, Role, SandboxPolicy, Session, SessionId, ShellId,
 };
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// Where a command is to run.
@@ -79,7 +80,7 @@ impl Engine {
         if order.tool_call_id.is_empty() {
             return self.accept(caller, target, order, String::new()).await;
         }
-        let scope = scope_of(caller, &order);
+        let scope = scope_of(caller, &order.task);
         let _one_at_a_time = self.0.keyed_calls.lock().await;
         let found = self
             .0
@@ -90,6 +91,13 @@ impl Engine {
             Some(execution) => self.attach(caller, execution, order).await,
             None => self.accept(caller, target, order, scope).await,
         }
+    }
+
+    /// The execution that a call with this key has begun.
+    pub fn tool_call(&self, caller: &Caller, task: &str, key: &str) -> Result<ShellId, LookupError> {
+        let found = self.0.context.store.find_tool_call(&scope_of(caller, task), key)?;
+        let execution = found.ok_or_else(|| LookupError::UnknownToolCall(key.to_owned()))?;
+        Ok(execution.shell_id)
     }
 
     fn check(&self, order: &OrderSpec) -> Result<(), ExecuteError> {
@@ -275,11 +283,7 @@ impl Engine {
             None => Err(watch),
         };
         if let Err(Message::Watch { done, .. }) = sent {
-            drop(done.send(stored_end(
-                execution.outcome,
-                execution.phase,
-                execution.cwd,
-            )));
+            drop(done.send(stored_end(execution.clone())));
         }
         Ok(Ticket {
             session: execution.session,
@@ -291,16 +295,13 @@ impl Engine {
     }
 }
 
-fn stored_end(outcome: Outcome, phase: Phase, cwd: String) -> Finished {
-    let outcome = match phase {
-        Phase::Ended => Ok(outcome),
+fn stored_end(execution: Execution) -> Finished {
+    let cwd = execution.cwd.clone();
+    let execution = match execution.phase {
+        Phase::Ended => Ok(Arc::new(execution)),
         Phase::Queued | Phase::Running => Err("its session was disposed of".to_owned()),
     };
-    Finished {
-        outcome,
-        cwd,
-        output: None,
-    }
+    Finished { execution, cwd, output: None }
 }
 
 fn plan_execution(session: &Session, order: OrderSpec, scope: String) -> Execution {
@@ -333,9 +334,9 @@ fn plan_execution(session: &Session, order: OrderSpec, scope: String) -> Executi
 }
 
 /// What an idempotency key is unique in: its task, or else its caller.
-fn scope_of(caller: &Caller, order: &OrderSpec) -> String {
-    if !order.task.is_empty() {
-        return format!("task {}", order.task);
+fn scope_of(caller: &Caller, task: &str) -> String {
+    if !task.is_empty() {
+        return format!("task {task}");
     }
     match caller.role {
         Role::Agent => "agent".to_owned(),

@@ -43,9 +43,10 @@ async fn gathered(
     request: ExecuteRequest,
     signals: &mut Signals,
 ) -> Result<ExitCode, Failure> {
+    // The key names the call from its first moment on.
     let cancel = CancelRequest {
-        session_id: request.session_id.clone(),
-        shell_id: None,
+        tool_call_id: request.args.as_ref().map(|args| args.tool_call_id.clone()).unwrap_or_default(),
+        ..CancelRequest::default()
     };
     let mut other = client.clone();
     let answer = client.run(request);
@@ -53,11 +54,6 @@ async fn gathered(
     let result = tokio::select! {
         result = &mut answer => result?.into_inner(),
         () = signals.next() => {
-            // Without a session there is no name to cancel by; the daemon ends
-            // an ephemeral command whose caller has gone.
-            if cancel.session_id.is_empty() {
-                return Err(Failure::new(Kind::Cancelled, "cancelled"));
-            }
             tokio::spawn(async move { other.cancel(cancel).await });
             tokio::select! {
                 result = &mut answer => result?.into_inner(),

@@ -17,6 +17,9 @@ use std::process::ExitCode;
 
 pub(super) use tokens::token_file;
 
+/// Threads that serve, however many cores there are.
+const WORKERS_MAX: usize = 4;
+
 /// Runs the daemon until it is told to stop.
 pub(super) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     let plan = Plan::new(arguments)?;
@@ -41,6 +44,7 @@ fn in_this_process(plan: &Plan, is_detached: bool) -> Result<(), Failure> {
     }
     log::start(&plan.settings.daemon.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers())
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| {
@@ -48,6 +52,13 @@ fn in_this_process(plan: &Plan, is_detached: bool) -> Result<(), Failure> {
     })?;
     let announce = move |place: &str| announce(place, is_detached);
     runtime.block_on(daemon::run(plan, announce))
+}
+
+/// How many threads serve. Handing a task from thread to thread costs more than
+/// most tasks do, and shells and clients want the other cores.
+fn workers() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (cores / 2).clamp(1, WORKERS_MAX)
 }
 
 /// Says the one line that a daemon says when it is ready.

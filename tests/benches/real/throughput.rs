@@ -1,0 +1,85 @@
+//! How fast much output flows.
+
+use crate::table::Table;
+use glass_proto::agent::v1::shell_stream::Event;
+use glass_proto::shellglass::v1::SessionMode;
+use shellglass_tests::{Daemon, TestSession};
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Bytes that `cat` prints.
+const BYTES: u64 = 1 << 30;
+
+/// Rounds; the best of each side counts, since noise only slows down.
+const ROUNDS: usize = 3;
+
+/// Without quotas, so that everything is kept.
+const CONFIG: &str = "
+[limits]
+execution_output_bytes_max = 8589934592
+session_output_bytes_max = 17179869184
+store_output_bytes_max = 17179869184
+";
+
+fn raw_pipe(file: &str) -> f64 {
+    let begin = Instant::now();
+    let mut child = Command::new("cat").arg(file).stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut total = 0;
+    loop {
+        let count = output.read(&mut buffer).unwrap();
+        if count == 0 {
+            break;
+        }
+        total += count as u64;
+    }
+    child.wait().unwrap();
+    assert_eq!(total, BYTES);
+    BYTES as f64 / 1e6 / begin.elapsed().as_secs_f64()
+}
+
+async fn through_daemon(session: &TestSession, file: &str) -> f64 {
+    let mut client = session.client.clone();
+    let begin = Instant::now();
+    let request = session.request(&format!("cat {file}"));
+    let mut stream = client.execute(request).await.unwrap().into_inner();
+    let mut total = 0;
+    while let Some(message) = stream.message().await.unwrap() {
+        match message.event.unwrap() {
+            Event::Stdout(out) => total += out.data.len() as u64,
+            Event::Exit(exit) => assert_eq!(exit.code, 0),
+            _ => {}
+        }
+    }
+    assert_eq!(total, BYTES);
+    BYTES as f64 / 1e6 / begin.elapsed().as_secs_f64()
+}
+
+/// One GiB of text from `cat`, delivered and journaled.
+pub async fn measure(table: &mut Table) {
+    let daemon = Daemon::start(CONFIG);
+    let file = daemon.home().join("input");
+    let line = "a line of ordinary text, as a build prints it, of some eighty characters\n";
+    let mut text = line.repeat((1 << 20) / line.len() + 1).into_bytes();
+    text.truncate(1 << 20);
+    {
+        use std::io::Write as _;
+        let mut out = std::fs::File::create(&file).unwrap();
+        for _ in 0..BYTES >> 20 {
+            out.write_all(&text).unwrap();
+        }
+    }
+    let file = file.to_str().unwrap();
+    let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    raw_pipe(file);
+    let (mut raw, mut ours) = (0.0_f64, 0.0_f64);
+    for _ in 0..ROUNDS {
+        raw = raw.max(raw_pipe(file));
+        ours = ours.max(through_daemon(&session, file).await);
+    }
+    table.ratio("1 GiB of cat to a client", ours, raw, "raw pipe reader", "MB/s", ">= 0.4x");
+    let peak = crate::memory::peak_kib(daemon.pid());
+    table.figure("daemon's peak memory then", format!("{} MiB", peak / 1024), "< 64 MiB");
+}
