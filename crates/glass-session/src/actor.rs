@@ -10,17 +10,15 @@ mod end;
 mod finish;
 mod journal;
 mod launches;
+mod wake;
 
 use crate::context::Context;
-use crate::driver::Report;
 use crate::feed::Feed;
-use crate::recording::{Recording, Turn};
+use crate::recording::Recording;
 use crate::routes::Note;
-use crate::shell::{Peeked, WarmShell};
+use crate::shell::WarmShell;
 use crate::state::{Effect, Input, State, Way};
-use glass_model::{
-    AbortReason, EventIndex, Execution, LaunchId, Outcome, Session, ShellId, WaitStatus,
-};
+use glass_model::{EventIndex, Execution, LaunchId, Outcome, Session, ShellId};
 use glass_spawn::Launched;
 use glass_store::WriteError;
 use launches::Launches;
@@ -344,204 +342,6 @@ impl Actor {
         self.show();
     }
 
-    async fn on_message(&mut self, message: Message) {
-        match message {
-            Message::Execute {
-                execution,
-                reply,
-                done,
-            } => {
-                self.accept(*execution, reply, done).await;
-            }
-            Message::Watch { shell_id, done } => self.watch(shell_id, done),
-            Message::Cancel { shell_id, reply } => self.cancel(shell_id, reply).await,
-            Message::Dispose { reply } => {
-                self.disposals.push(reply);
-                self.take(Input::Dispose).await;
-            }
-        }
-    }
-
-    async fn cancel(&mut self, shell_id: Option<ShellId>, reply: oneshot::Sender<bool>) {
-        let Some(id) = shell_id.or(self.state.current()) else {
-            let _ = reply.send(false);
-            return;
-        };
-        if !self.accepted.contains_key(&id) {
-            let _ = reply.send(false);
-            return;
-        }
-        self.cancels.push((id, reply));
-        self.take(Input::Abort(Some(id), AbortReason::User)).await;
-    }
-
-    async fn on_note(&mut self, note: Note) {
-        match note {
-            Note::TreeEnded(left) => {
-                if let Some(left) = left {
-                    self.remark("stuck", left);
-                }
-                self.take(Input::TreeEnded).await;
-            }
-            Note::Exited(id, status) => {
-                self.launches.exited(id);
-                if self.shell.as_ref().is_some_and(|shell| shell.id() == id) {
-                    // What it said before it ended comes first.
-                    self.on_report().await;
-                    self.keep_exit_state();
-                    let status = if self.retire_shell() {
-                        WaitStatus::Unknown
-                    } else {
-                        status
-                    };
-                    self.take(Input::ShellExited(status)).await;
-                } else if self
-                    .running
-                    .as_ref()
-                    .is_some_and(|run| run.launched.id == id)
-                {
-                    self.keep_line_state();
-                    self.take(Input::LineExited(status)).await;
-                }
-                self.forget_unused();
-            }
-        }
-    }
-
-    /// Attends to everything that the shell has reported.
-    async fn on_report(&mut self) {
-        while let Some(shell) = &mut self.shell {
-            let id = shell.id();
-            let (reports, bytes) = match shell.peek() {
-                Ok(Peeked::Reports(reports, bytes)) => (reports, bytes),
-                Ok(Peeked::Nothing | Peeked::End) => return,
-                Err(error) => {
-                    tracing::warn!(session = %self.session.id, %error, "a shell speaks nonsense");
-                    self.kill_shell();
-                    return;
-                }
-            };
-            crate::failpoint::hit("report-peeked");
-            let only_begun = matches!(reports.last(), Some(Report::Started { .. }));
-            for report in reports {
-                self.believe(report).await;
-            }
-            crate::failpoint::hit("report-handled");
-            if only_begun {
-                // It stays until the command is done: should we die, the next
-                // daemon must know that the command has begun.
-                shell_waits(&self.shell);
-                self.watch_warm();
-                return;
-            }
-            // Only now: whoever dies before this finds the report again.
-            if let Some(shell) = &self.shell
-                && shell.id() == id
-                && shell.consume(bytes).is_err()
-            {
-                self.kill_shell();
-            }
-        }
-    }
-
-    async fn believe(&mut self, report: Report) {
-        let current = self
-            .running
-            .as_ref()
-            .map(|running| u64::from(running.shell_id.0));
-        let ours = |nonce: &str, shell: &Option<WarmShell>| {
-            shell.as_ref().is_some_and(|shell| shell.nonce == nonce)
-        };
-        match report {
-            Report::Ready => {
-                self.shell_is_ready();
-                self.take(Input::ShellReady).await;
-            }
-            Report::Started { seq } if Some(seq) == current => self.take(Input::Began).await,
-            Report::Done {
-                seq,
-                nonce,
-                status,
-                cwd,
-            } if Some(seq) == current && ours(&nonce, &self.shell) => {
-                self.reported_cwd = absolute(&cwd);
-                self.take(Input::Done(status)).await;
-            }
-            Report::NoCwd { seq, nonce } if Some(seq) == current && ours(&nonce, &self.shell) => {
-                let why = self.no_directory();
-                self.take(Input::CannotRun(why)).await;
-            }
-            Report::State { seq } => {
-                self.keep_snapshot(seq);
-                if let Some(shell) = &mut self.shell {
-                    shell.ready_by = None;
-                }
-                // A shell of the last daemon's answers: it reads commands.
-                self.take(Input::ShellReady).await;
-            }
-            // Said before a crash and dealt with then, or not the driver's.
-            stale => tracing::debug!(session = %self.session.id, ?stale, "a report without use"),
-        }
-    }
-
-    async fn on_output(&mut self) {
-        let store = &self.context.store;
-        let running = self
-            .running
-            .iter_mut()
-            .map(|running| &mut running.recording);
-        let tails = self.tails.iter_mut().map(|tail| &mut tail.recording);
-        let (mut pending, mut more) = (0, false);
-        for recording in running.chain(tails) {
-            match recording.turn(store) {
-                Ok(turn) => more |= turn == Turn::More,
-                Err(error) => tracing::error!(%error, "output could not be read"),
-            }
-            pending += recording.pending_bytes();
-        }
-        crate::failpoint::hit("output-spliced");
-        let batch = Duration::from_millis(BATCH_MS);
-        if pending >= BATCH_BYTES_MAX || self.last_flush.elapsed() >= batch {
-            self.flush();
-        } else if self.flush_at.is_none() {
-            self.flush_at = Some(self.last_flush + batch);
-        }
-        self.settle_tails();
-        if more {
-            // A flood must not keep other sessions waiting.
-            tokio::task::yield_now().await;
-        }
-    }
-
-    async fn on_clock(&mut self) {
-        let now = Instant::now();
-        if due(&mut self.retry_at, now) {
-            self.retry_backlog();
-        }
-        if due(&mut self.flush_at, now) {
-            self.flush();
-        }
-        if due(&mut self.snapshot_at, now) {
-            self.ask_for_snapshot();
-        }
-        if let Some(running) = &mut self.running
-            && due(&mut running.deadline, now)
-        {
-            let id = running.shell_id;
-            self.take(Input::Abort(Some(id), AbortReason::Timeout))
-                .await;
-        }
-        if let Some(shell) = &mut self.shell
-            && due(&mut shell.ready_by, now)
-        {
-            self.kill_shell();
-            self.retire_shell();
-            let limit = self.context.settings.limits.startup_ms_max;
-            let why = format!("it was not ready within {limit} ms");
-            self.take(Input::ShellFailed(why)).await;
-        }
-    }
-
     /// Updates what others see of the session.
     fn show(&self) {
         let running = self.state.current().map(|id| {
@@ -559,22 +359,6 @@ impl Actor {
         live.session.active_ms = self.session.active_ms;
         live.session.disposed_ms = self.session.disposed_ms;
     }
-}
-
-/// Whatever is in the report channel has been seen.
-fn shell_waits(shell: &Option<WarmShell>) {
-    if let Some(shell) = shell {
-        shell.exhausted();
-    }
-}
-
-/// Whether a deadline has passed; it is then over.
-fn due(deadline: &mut Option<Instant>, now: Instant) -> bool {
-    let passed = deadline.is_some_and(|at| at <= now);
-    if passed {
-        *deadline = None;
-    }
-    passed
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

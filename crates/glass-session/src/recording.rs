@@ -98,7 +98,15 @@ impl Recording {
                 Begun::Now => 0,
                 Begun::Before => writer.len(),
             };
-            Channel { stream, source, writer, length, named, trimmed: 0, enlarged: false }
+            Channel {
+                stream,
+                source,
+                writer,
+                length,
+                named,
+                trimmed: 0,
+                enlarged: false,
+            }
         };
         let channels = [
             channel(Stream::Stdout, pipes.0, named.stdout),
@@ -151,9 +159,9 @@ impl Recording {
 
     /// Whether any process still holds one of the pipes, as far as is known.
     pub(crate) fn is_open(&self) -> bool {
-        self.channels.iter().any(|channel| {
-            matches!(channel.source, Source::Open(_) | Source::Unwatched(_))
-        })
+        self.channels
+            .iter()
+            .any(|channel| matches!(channel.source, Source::Open(_) | Source::Unwatched(_)))
     }
 
     /// Whether bytes wait for their event.

@@ -55,7 +55,9 @@ impl Actor {
             (Some(_), Some(error)) => Err(error),
             // It waits for others, or for its shell.
             (Some(id), None) => self.accepted.get(&id).map_or(Ok(()), |execution| {
-                self.context.store.commit(&[Change::InsertExecution(execution.clone())])
+                self.context
+                    .store
+                    .commit(&[Change::InsertExecution(execution.clone())])
             }),
         };
         if let Err(error) = written {
@@ -352,7 +354,9 @@ impl Actor {
     /// The current command has begun and is not done: its output is shown while
     /// it runs.
     pub(super) fn watch_warm(&mut self) {
-        let (Some(shell), Some(running)) = (&self.shell, &self.running) else { return };
+        let (Some(shell), Some(running)) = (&self.shell, &self.running) else {
+            return;
+        };
         match shell.slots.guards(running.slot) {
             Ok(guards) => self.watch_running(Some(guards)),
             Err(error) => tracing::error!(%error, "output cannot be waited for"),
@@ -376,7 +380,8 @@ impl Actor {
             Some(execution) if execution.phase == Phase::Ended => Ok(Arc::new(execution)),
             _ => Err(format!("execution {id} is not known")),
         };
-        drop(done.send(Finished { execution,
+        drop(done.send(Finished {
+            execution,
             cwd: self.session.cwd.clone(),
             output: None,
         }));

@@ -65,7 +65,13 @@ impl Actor {
             changes,
             Aftermath {
                 events,
-                finished: Some(End { shell_id: id, outcome, index, at_ms, output }),
+                finished: Some(End {
+                    shell_id: id,
+                    outcome,
+                    index,
+                    at_ms,
+                    output,
+                }),
             },
         );
         self.keep_to_quota();

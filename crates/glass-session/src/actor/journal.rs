@@ -40,8 +40,15 @@ impl Actor {
                 Err(error) => self.cannot_write(&error),
             }
         }
-        if let Some(End { shell_id, output, .. }) = aftermath.finished.clone() {
-            self.answer(shell_id, Err("the journal cannot be written".to_owned()), output);
+        if let Some(End {
+            shell_id, output, ..
+        }) = aftermath.finished.clone()
+        {
+            self.answer(
+                shell_id,
+                Err("the journal cannot be written".to_owned()),
+                output,
+            );
         }
         self.backlog.push_back((changes, aftermath));
     }
@@ -73,8 +80,16 @@ impl Actor {
     }
 
     fn conclude_execution(&mut self, end: End) {
-        let End { shell_id, outcome, index, at_ms, output } = end;
-        let Some(mut execution) = self.accepted.remove(&shell_id) else { return };
+        let End {
+            shell_id,
+            outcome,
+            index,
+            at_ms,
+            output,
+        } = end;
+        let Some(mut execution) = self.accepted.remove(&shell_id) else {
+            return;
+        };
         lock(&self.live).last = Some((shell_id, execution.command.clone(), outcome.code));
         execution.phase = Phase::Ended;
         execution.end = Some(index);
@@ -89,7 +104,9 @@ impl Actor {
         execution: Result<Arc<Execution>, String>,
         output: OutputEnd,
     ) {
-        let stopped = execution.as_ref().is_ok_and(|ended| ended.outcome.abort.is_some());
+        let stopped = execution
+            .as_ref()
+            .is_ok_and(|ended| ended.outcome.abort.is_some());
         let finished = Finished {
             execution,
             cwd: self.session.cwd.clone(),

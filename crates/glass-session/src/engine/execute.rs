@@ -94,8 +94,17 @@ impl Engine {
     }
 
     /// The execution that a call with this key has begun.
-    pub fn tool_call(&self, caller: &Caller, task: &str, key: &str) -> Result<ShellId, LookupError> {
-        let found = self.0.context.store.find_tool_call(&scope_of(caller, task), key)?;
+    pub fn tool_call(
+        &self,
+        caller: &Caller,
+        task: &str,
+        key: &str,
+    ) -> Result<ShellId, LookupError> {
+        let found = self
+            .0
+            .context
+            .store
+            .find_tool_call(&scope_of(caller, task), key)?;
         let execution = found.ok_or_else(|| LookupError::UnknownToolCall(key.to_owned()))?;
         Ok(execution.shell_id)
     }
@@ -301,7 +310,11 @@ fn stored_end(execution: Execution) -> Finished {
         Phase::Ended => Ok(Arc::new(execution)),
         Phase::Queued | Phase::Running => Err("its session was disposed of".to_owned()),
     };
-    Finished { execution, cwd, output: None }
+    Finished {
+        execution,
+        cwd,
+        output: None,
+    }
 }
 
 fn plan_execution(session: &Session, order: OrderSpec, scope: String) -> Execution {
