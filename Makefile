@@ -31,14 +31,14 @@ tidy: ## Shape of the repository, behaviours, contract.
 
 unit: build ## Tests in Rust, over the built binary.
 	@scripts/deps test
-	SHELLGLASS_BIN=$(BIN) cargo test --workspace --locked
+	SHELLGLASS_BIN=$(BIN) cargo test --release --workspace --locked
 
 clients: build ## Tests with clients that are not ours, over the built binary.
 	@scripts/deps test
 	SHELLGLASS_BIN=$(BIN) $(PYTHON) -m unittest discover --start-directory tests/clients --verbose
 
-bench: build ## Latency and throughput, with baselines beside them.
-	SHELLGLASS_BIN=$(BIN) cargo bench --workspace --locked
+bench: build ## Latency, throughput and memory, with baselines beside them.
+	SHELLGLASS_BIN=$(BIN) cargo bench --locked --package shellglass-tests --bench real
 
 install: build ## Install the binary, its manual and its completions below PREFIX.
 	@scripts/install $(BIN) $(PREFIX)
