@@ -257,6 +257,7 @@ impl WarmShell {
             return Ok(free);
         }
         let (slot, pair) = self.slots.make()?;
+        crate::failpoint::hit("slot-made");
         let held = held_pair(slot, &pair)?;
         context
             .keeper

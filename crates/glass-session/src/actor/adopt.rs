@@ -1,15 +1,15 @@
 //! Taking up what the last daemon left: its shells, its commands, its pipes.
 
-use super::{Actor, OutputEnd, Running, Tail};
+use super::{Actor, Aftermath, OutputEnd, Running, Tail};
 use crate::context::now_ms;
-use crate::pipes::{Pair, Slots, labels};
-use crate::recording::{Begun, Recording};
+use crate::pipes::{self, Pair, Slots, labels};
+use crate::recording::{Begun, Recording, When};
 use crate::routes::Note;
 use crate::shell::{self, REPORT_LABEL, REQUEST_LABEL, WarmShell};
 use crate::state::{Input, Way, never_ran};
 use crate::tag::Tag;
 use glass_model::{
-    AbortReason, Execution, ExitDetails, LaunchId, Outcome, Phase, ShellId, WaitStatus,
+    AbortReason, Event, Execution, ExitDetails, LaunchId, Outcome, Phase, ShellId, WaitStatus,
 };
 use glass_spawn::{LaunchInfo, Launched, tree};
 use std::collections::HashMap;
@@ -48,21 +48,22 @@ impl Actor {
             children,
             executions,
         } = inheritance;
-        let newest_warm = children
-            .iter()
-            .filter(|child| matches!(child.tag, Tag::Warm { .. }))
-            .map(|child| child.info.id)
-            .max();
+        let kept = warm_to_keep(&children, &executions);
         for mut child in children {
             let status = child.info.status;
             let id = child.info.id;
             self.launches.add(launched(&child.info));
             self.context.routes.add(id, self.note_sender.clone());
             let taken = match child.tag.clone() {
-                Tag::Warm { nonce, .. } if Some(id) == newest_warm && status.is_none() => {
+                Tag::Warm { nonce, .. } if Some(id) == kept => {
                     self.inherit_warm(&mut child, nonce, &executions)
                 }
-                Tag::Warm { .. } => self.inherit_tails(&mut child, &executions).map(drop),
+                Tag::Warm { .. } => {
+                    if status.is_none() {
+                        self.end_unneeded(launched(&child.info));
+                    }
+                    self.inherit_tails(&mut child, &executions).map(drop)
+                }
                 Tag::Line { shell_id, .. } => self.inherit_line(&mut child, shell_id, &executions),
             };
             if let Err(error) = taken {
@@ -111,7 +112,8 @@ impl Actor {
         self.watch_warm();
         self.state.adopt_current(id, Way::Warm);
         let execution = executions.iter().find(|execution| execution.shell_id == id);
-        let Some(execution) = execution else {
+        let Some(execution) = execution.filter(|_| child.info.status.is_none()) else {
+            // A shell that has ended reads nothing; what it said is still there.
             return Ok(());
         };
         let slot = execution.slot;
@@ -123,10 +125,11 @@ impl Actor {
         }
         // Sent again in case it never was; a driver ignores what it has run.
         crate::failpoint::hit("adopt-resend");
-        match &self.shell {
-            Some(shell) => shell.send(&encoded.message),
-            None => Ok(()),
+        if let Some(shell) = &self.shell {
+            shell.send(&encoded.message)?;
         }
+        crate::failpoint::hit("adopt-resent");
+        Ok(())
     }
 
     /// Goes on recording every pair of pipes for the execution that had it last:
@@ -170,11 +173,12 @@ impl Actor {
         shell_id: ShellId,
         executions: &[Execution],
     ) -> io::Result<()> {
+        // A handle that never came into the journal may have been given out
+        // again, so it is the launch that counts.
         let execution = executions
             .iter()
-            .find(|execution| execution.shell_id == shell_id);
-        let begun = execution.filter(|execution| execution.phase != Phase::Queued);
-        let Some(execution) = begun else {
+            .find(|run| run.shell_id == shell_id && run.launch == Some(child.info.id));
+        let Some(execution) = execution else {
             // It waits for a command that it was never sent, and is not needed.
             self.end_unneeded(launched(&child.info));
             return Ok(());
@@ -198,10 +202,12 @@ impl Actor {
         if let Some(text) = &encoded.file {
             self.write_command(shell_id, text)?;
         }
+        crate::failpoint::hit("line-resend");
         if let Some(channel) = child.fds.remove(REQUEST_LABEL) {
             // One that has read its request reads no other, or is gone.
             drop(shell::send_whole(&channel, &encoded.message));
         }
+        crate::failpoint::hit("line-resent");
         Ok(())
     }
 
@@ -214,6 +220,22 @@ impl Actor {
             position: recorded.position,
         };
         Ok(Recording::new(store, shell_id, pair, named, Begun::Before))
+    }
+
+    /// Names what an execution has in its files, once its pipes are gone.
+    fn name_what_is_left(&mut self, id: ShellId) -> io::Result<()> {
+        let deserted = || pipes::plain().map(|(read, _)| read);
+        let mut recording = self.go_on_recording(id, (deserted()?, deserted()?))?;
+        let bodies = recording.name(&self.context.store, When::Last);
+        let events: Vec<Event> = bodies
+            .map_err(io::Error::other)?
+            .into_iter()
+            .map(|body| self.event(Some(id), body))
+            .collect();
+        let changes = events.iter().map(|event| self.recorded(event)).collect();
+        let finished = None;
+        self.write(changes, Aftermath { events, finished });
+        Ok(())
     }
 
     fn run_on(&self, execution: &Execution, recording: Recording, info: &LaunchInfo) -> Running {
@@ -245,6 +267,9 @@ impl Actor {
                 Phase::Running => {
                     // Its process went with the keeper; nobody knows how.
                     self.accepted.insert(id, execution);
+                    if let Err(error) = self.name_what_is_left(id) {
+                        tracing::error!(%error, "recorded output could not be named");
+                    }
                     let details = ExitDetails {
                         shell_replaced: true,
                         ..ExitDetails::default()
@@ -280,9 +305,26 @@ impl Actor {
             let id = running.shell_id;
             self.take(Input::Abort(Some(id), AbortReason::User)).await;
         }
+        crate::failpoint::hit("adopted");
         self.flush();
         self.show();
     }
+}
+
+/// The warm shell to go on with: the one that has the running command, also
+/// when it has ended since, and otherwise the newest that lives.
+fn warm_to_keep(children: &[Child], executions: &[Execution]) -> Option<LaunchId> {
+    let running = executions.iter().find(|run| run.phase == Phase::Running);
+    let busy = running.and_then(|execution| execution.launch);
+    let warm = children
+        .iter()
+        .filter(|child| matches!(child.tag, Tag::Warm { .. }))
+        .map(|child| &child.info);
+    let kept = warm
+        .clone()
+        .find(|info| Some(info.id) == busy)
+        .or_else(|| warm.filter(|info| info.status.is_none()).max_by_key(|info| info.id));
+    kept.map(|info| info.id)
 }
 
 pub(super) fn launched(info: &LaunchInfo) -> Launched {

@@ -60,6 +60,7 @@ impl Actor {
                     .commit(&[Change::InsertExecution(execution.clone())])
             }),
         };
+        failpoint::hit("accepted");
         if let Err(error) = written {
             self.watchers.remove(&id);
             self.take(Input::Abort(Some(id), glass_model::AbortReason::User))
@@ -75,6 +76,7 @@ impl Actor {
         self.shell_killed = false;
         match WarmShell::start(&self.context, &self.session, startup, &self.dir).await {
             Ok(shell) => {
+                failpoint::hit("shell-started");
                 self.context
                     .routes
                     .add(shell.id(), self.note_sender.clone());
@@ -94,10 +96,16 @@ impl Actor {
             Ok(slot) => slot,
             Err(error) => return Some(Input::CannotRun(format!("no pipes: {error}"))),
         };
+        failpoint::hit("slot-taken");
         let (nonce, launched) = (shell.nonce.clone(), shell.launched.clone());
         let encoded = match self.warm_request(execution, &nonce, slot) {
             Ok(encoded) => encoded,
-            Err(error) => return Some(Input::CannotRun(error.to_string())),
+            Err(error) => {
+                if let Some(shell) = &mut self.shell {
+                    shell.slots.give_back(slot, pair);
+                }
+                return Some(Input::CannotRun(error.to_string()));
+            }
         };
         let prepared = Prepared {
             launched,
@@ -134,14 +142,14 @@ impl Actor {
                 &self.dir,
             ),
         };
+        let encoded = match self.line_request(&execution) {
+            Ok(encoded) => encoded,
+            Err(error) => return Some(Input::CannotRun(error.to_string())),
+        };
         let since_ticks = tree::now_ticks();
         let (launched, pair, channel) = match self.launch_line(&execution, argv).await {
             Ok(launched) => launched,
             Err(error) => return Some(Input::CannotRun(full_message(&error))),
-        };
-        let encoded = match self.line_request(&execution) {
-            Ok(encoded) => encoded,
-            Err(error) => return Some(Input::CannotRun(error.to_string())),
         };
         let prepared = Prepared {
             launched,
@@ -283,9 +291,9 @@ impl Actor {
         if let Some(text) = file
             && let Err(error) = self.write_command(id, text)
         {
-            return Some(Input::CannotRun(format!(
-                "the command could not be handed over: {error}"
-            )));
+            self.abandon(launched, slot, recording);
+            let why = format!("the command could not be handed over: {error}");
+            return Some(Input::CannotRun(why));
         }
         let cwd = match self.accepted.get(&id) {
             Some(execution) if !execution.requested_cwd.is_empty() => {
@@ -319,10 +327,13 @@ impl Actor {
         };
         let event = self.event(Some(id), EventBody::CommandStart { command, cwd, pid });
         let changes = [change, self.recorded(&event)];
-        if let Err(error) = self.context.store.commit(&changes) {
+        if let Err(error) = self.commit_now(&changes) {
             self.next = start;
             let why = full_message(&error);
-            self.refused = Some(error);
+            if self.fresh == Some(id) {
+                self.refused = Some(error);
+            }
+            self.abandon(launched, slot, recording);
             return Some(Input::CannotRun(why));
         }
         self.fresh = self.fresh.filter(|fresh| *fresh != id);
@@ -339,6 +350,16 @@ impl Actor {
             finished: None,
         });
         None
+    }
+
+    /// Gives back what a command that cannot begin was to have: the pipes of
+    /// the warm shell, or the shell that was started for it.
+    fn abandon(&mut self, launched: Launched, slot: u32, recording: Recording) {
+        if self.shell.as_ref().is_some_and(|shell| shell.id() == launched.id) {
+            self.reuse(launched.id, slot, recording);
+        } else {
+            self.end_unneeded(launched);
+        }
     }
 
     /// Waits for the output of the current command, which takes its time.

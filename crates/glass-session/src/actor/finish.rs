@@ -76,6 +76,7 @@ impl Actor {
         );
         self.keep_to_quota();
         self.release_pipes(id);
+        failpoint::hit("finished");
         if long {
             drop(std::fs::remove_file(
                 self.dir.join(driver::command_name(u64::from(id.0))),
@@ -138,7 +139,7 @@ impl Actor {
         self.tails.push(tail);
     }
 
-    fn reuse(
+    pub(super) fn reuse(
         &mut self,
         launch: glass_model::LaunchId,
         slot: u32,

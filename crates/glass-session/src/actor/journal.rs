@@ -53,6 +53,17 @@ impl Actor {
         self.backlog.push_back((changes, aftermath));
     }
 
+    /// Writes changes now or not at all. What waits to be written goes first,
+    /// because its events come before these.
+    pub(super) fn commit_now(&mut self, changes: &[Change]) -> Result<(), WriteError> {
+        self.retry_backlog();
+        if self.backlog.is_empty() {
+            self.context.store.commit(changes)
+        } else {
+            Err(WriteError::DiskFull)
+        }
+    }
+
     fn cannot_write(&mut self, error: &WriteError) {
         tracing::error!(session = %self.session.id, %error, "the journal cannot be written");
         self.retry_at = Some(Instant::now() + Duration::from_millis(RETRY_MS));
@@ -157,6 +168,7 @@ impl Actor {
         if bodies.is_empty() {
             return;
         }
+        crate::failpoint::hit("output-named");
         let events: Vec<Event> = bodies
             .into_iter()
             .map(|(id, body)| self.event(Some(id), body))

@@ -51,6 +51,7 @@ impl Actor {
                 self.take(Input::TreeEnded).await;
             }
             Note::Exited(id, status) => {
+                crate::failpoint::hit("exit-heard");
                 self.launches.exited(id);
                 if self.shell.as_ref().is_some_and(|shell| shell.id() == id) {
                     // What it said before it ended comes first.
@@ -108,6 +109,7 @@ impl Actor {
             {
                 self.kill_shell();
             }
+            crate::failpoint::hit("report-consumed");
         }
     }
 

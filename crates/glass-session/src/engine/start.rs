@@ -71,6 +71,23 @@ impl Engine {
         for child in children.into_values().flatten() {
             self.end_stray(&child.info).await?;
         }
+        if let Err(error) = self.remove_stray_directories() {
+            tracing::warn!(%error, "the directory of a session that is over stays");
+        }
+        Ok(())
+    }
+
+    /// Removes what the last daemon had no time to remove.
+    fn remove_stray_directories(&self) -> std::io::Result<()> {
+        let sessions = self.0.context.settings.runtime_dir.join("sessions");
+        for entry in std::fs::read_dir(sessions)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let id = name.to_str().and_then(|name| name.parse().ok());
+            if id.is_some_and(|id| self.live(&id).is_none()) {
+                std::fs::remove_dir_all(entry.path())?;
+            }
+        }
         Ok(())
     }
 
@@ -89,6 +106,7 @@ impl Engine {
                 self.end_stray(&info).await?;
                 continue;
             };
+            crate::failpoint::hit("adopt-listed");
             let fds = keeper.adopt(info.id).await?.into_iter().collect();
             children
                 .entry(tag.session().clone())
