@@ -144,22 +144,33 @@ impl Actor {
     }
 
     pub(super) fn keep_snapshot(&mut self, seq: u64) {
-        self.keep_state(&driver::state_name(seq));
+        self.keep_state(&driver::state_name(seq), &[]);
     }
 
     /// What a shell that ended by itself left.
     pub(super) fn keep_exit_state(&mut self) {
-        self.keep_state(EXIT_STATE_NAME);
+        self.keep_state(EXIT_STATE_NAME, &self.lent_variables());
     }
 
     /// What the shell of one command left.
     pub(super) fn keep_line_state(&mut self) {
         if let Some(running) = &self.running {
-            self.keep_state(&driver::state_name(u64::from(running.shell_id.0)));
+            let name = driver::state_name(u64::from(running.shell_id.0));
+            self.keep_state(&name, &self.lent_variables());
         }
     }
 
-    fn keep_state(&mut self, name: &str) {
+    /// The variables that the command which runs has for itself alone.
+    fn lent_variables(&self) -> Vec<String> {
+        let running = self.running.as_ref();
+        let execution = running.and_then(|running| self.accepted.get(&running.shell_id));
+        let env = execution.map_or(&[][..], |execution| &execution.env);
+        env.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Takes over what a shell exports, but for the variables that were lent to
+    /// its command: those are as they were before.
+    fn keep_state(&mut self, name: &str, lent: &[String]) {
         let path = self.dir.join(name);
         let Ok(bytes) = std::fs::read(&path) else {
             return;
@@ -171,9 +182,15 @@ impl Actor {
         if self.state.current().is_some() {
             self.reported_cwd = absolute(&cwd);
         }
+        let is_lent = |entry: &[u8]| {
+            let name = variable_name(entry);
+            lent.iter().any(|lent| lent.as_bytes() == name)
+        };
+        let before = self.session.env.iter().filter(|entry| is_lent(entry));
         let env: Vec<Vec<u8>> = env
             .into_iter()
-            .filter(|entry| outlives_a_shell(entry))
+            .filter(|entry| outlives_a_shell(entry) && !is_lent(entry))
+            .chain(before.cloned())
             .collect();
         if env != self.session.env {
             self.session.env.clone_from(&env);
