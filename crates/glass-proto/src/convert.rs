@@ -178,6 +178,7 @@ pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
 pub fn wire_execution(execution: &Execution) -> Option<wire::Execution> {
     let outcome = &execution.outcome;
     Some(wire::Execution {
+        shell_id: execution.shell_id.0,
         command: execution.command.clone(),
         cwd: execution.cwd.clone(),
         start_index: execution.start?.0,

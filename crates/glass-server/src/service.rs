@@ -9,7 +9,7 @@ use glass_model::{EventIndex, Mode, Role, ShellId, Startup};
 use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::shellglass::v1::shell_exec_server::ShellExec;
-use glass_proto::{sandbox_from_wire, session_event};
+use glass_proto::{sandbox_from_wire, session_event, text_and_raw};
 use glass_session::{Caller, CreateError, Engine, ExecuteError, OrderSpec, SessionSpec, SessionView, Target, Ticket};
 use std::pin::Pin;
 use std::time::Duration;
@@ -197,8 +197,10 @@ impl ShellExec for Service {
             .read_output(&caller, id, request.offset, request.max_bytes, wait)
             .await
             .map_err(status::lookup)?;
+        let (output, raw) = text_and_raw(page.bytes);
         Ok(Response::new(wire::ReadOutputResponse {
-            output: String::from_utf8_lossy(&page.bytes).into_owned(),
+            output,
+            raw: raw.map(Into::into),
             next_offset: page.next_offset,
             dropped_bytes: page.dropped,
             running: page.running,

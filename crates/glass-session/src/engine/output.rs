@@ -16,6 +16,9 @@ const PAGE_EVENTS_MAX: usize = 512;
 /// Bytes of one answer, so that it fits a message of the usual limit.
 const PAGE_BYTES_MAX: u64 = 2 << 20;
 
+/// Bytes of the longest character: no page is smaller, or it would hold none.
+const CHARACTER_BYTES_MAX: u64 = 4;
+
 /// A command is *hot* for this long after it has written something.
 const HOT_MS: i64 = 2_000;
 
@@ -373,7 +376,7 @@ impl Engine {
         let max = if max_bytes == 0 {
             PAGE_BYTES_MAX
         } else {
-            max_bytes.min(PAGE_BYTES_MAX)
+            max_bytes.clamp(CHARACTER_BYTES_MAX, PAGE_BYTES_MAX)
         };
         let mut page = OutputPage {
             next_offset: from,
@@ -416,9 +419,9 @@ impl Engine {
                 break;
             }
         }
-        // A page ends between two characters, unless it is smaller than one.
+        // A page ends between two characters, where the rest of one can follow.
         let held = incomplete_suffix(&page.bytes);
-        if held < page.bytes.len() && page.running {
+        if held > 0 && (page.running || store.recorded(id)?.position > page.next_offset) {
             page.bytes.truncate(page.bytes.len() - held);
             page.next_offset -= held as u64;
         }

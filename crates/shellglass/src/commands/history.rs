@@ -59,14 +59,16 @@ async fn whole(client: &mut Client, id: &str) -> Result<SessionHistory, Failure>
     }
 }
 
-/// One execution on one line: when, how it ended, how long, where, what.
+/// One execution on one line: its number, when, how it ended, how long, where,
+/// what.
 fn line(execution: &Execution) -> String {
     let took = execution
         .ended_unix_ms
         .map(|ended| ended - execution.started_unix_ms);
     let took = took.map_or_else(|| "-".to_owned(), |ms| format!("{ms} ms"));
     format!(
-        "{}  {:>9}  {took:>9}  {}  {}\n",
+        "{:>6}  {}  {:>9}  {took:>9}  {}  {}\n",
+        execution.shell_id,
         time(execution.started_unix_ms),
         end(execution),
         execution.cwd,
@@ -95,6 +97,7 @@ mod tests {
     #[test]
     fn an_execution_is_one_line() {
         let execution = Execution {
+            shell_id: 17,
             command: "echo a\necho \u{1b}[2J".to_owned(),
             cwd: "/tmp".to_owned(),
             end_index: Some(3),
@@ -103,7 +106,8 @@ mod tests {
             ended_unix_ms: Some(12),
             ..Execution::default()
         };
-        let text = "1970-01-01 00:00:00Z     exit 0      12 ms  /tmp  echo a\\necho \\u{1b}[2J\n";
+        let text = "    17  1970-01-01 00:00:00Z     exit 0      12 ms  /tmp  \
+                    echo a\\necho \\u{1b}[2J\n";
         assert_eq!(line(&execution), text);
         let running = Execution {
             end_index: None,

@@ -25,7 +25,8 @@ pub(super) async fn output(arguments: &Output) -> Result<ExitCode, Failure> {
                 answer.dropped_bytes
             );
         }
-        if stdout::write(answer.output.as_bytes())? == Reader::Gone {
+        let bytes = answer.raw.as_deref().unwrap_or(answer.output.as_bytes());
+        if stdout::write(bytes)? == Reader::Gone {
             break;
         }
         let moved = answer.next_offset > offset;
