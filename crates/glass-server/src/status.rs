@@ -102,6 +102,7 @@ pub(crate) fn create(error: CreateError) -> Status {
             "leave it out, or choose another value",
         ),
         CreateError::Write(error) => write(&error, message),
+        CreateError::Read(_) => with_hint(Code::Internal, message, "see the daemon's log"),
         CreateError::Io(_) => with_hint(
             Code::Internal,
             message,

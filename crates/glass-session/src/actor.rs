@@ -51,7 +51,7 @@ pub(crate) enum Message {
     /// Run a command. Answers when it is in the journal.
     Execute {
         execution: Box<Execution>,
-        reply: oneshot::Sender<Result<Accepted, WriteError>>,
+        reply: oneshot::Sender<Result<Accepted, Refusal>>,
         done: Option<oneshot::Sender<Finished>>,
     },
     /// Tell when this execution is over; at once if it is.
@@ -67,6 +67,15 @@ pub(crate) enum Message {
     },
     /// End the session. Answers when nothing of it is left.
     Dispose { reply: oneshot::Sender<()> },
+}
+
+/// Why a command is not in the journal. None of it ran.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// Too many wait.
+    QueueFull,
+    /// It cannot be written.
+    Write(WriteError),
 }
 
 /// A command that is in the journal.

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::errors::LookupError;
 use crate::feed::{Feed, Follower};
 use glass_model::{EventIndex, Execution, Phase, Role, Session, SessionId, ShellId};
+use glass_store::ReadError;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -38,6 +39,9 @@ struct Inner {
     /// Held while a keyed call is looked up and accepted, so that two of the
     /// same key cannot both be new.
     keyed_calls: tokio::sync::Mutex<()>,
+    /// Held from picking an idle session until it is busy, so that no two calls
+    /// pick the same.
+    picks: tokio::sync::Mutex<()>,
     /// Where each execution's reader without an offset goes on.
     cursors: Mutex<HashMap<ShellId, u64>>,
     shells: Vec<String>,
@@ -62,8 +66,11 @@ pub struct SessionView {
     /// How many wait.
     pub queued: usize,
     /// The command that ended last, with its code.
-    pub last: Option<(ShellId, String, Option<i32>)>,
+    pub last: Option<LastCommand>,
 }
+
+/// A command that has ended: its handle, its text and its code.
+pub type LastCommand = (ShellId, String, Option<i32>);
 
 impl Engine {
     /// The session of this id, if the caller may see it.
@@ -78,12 +85,24 @@ impl Engine {
             given: id.to_string(),
         })?;
         may_see(caller, &session)?;
+        self.stored_view(session)
+    }
+
+    /// A session that is over.
+    fn stored_view(&self, session: Session) -> Result<SessionView, LookupError> {
+        let last = self.last_ended(&session.id)?;
         Ok(SessionView {
             session,
             running: None,
             queued: 0,
-            last: None,
+            last,
         })
+    }
+
+    /// The command of a session that ended last, as the journal has it.
+    fn last_ended(&self, id: &SessionId) -> Result<Option<LastCommand>, ReadError> {
+        let last = self.0.context.store.last_ended(id)?;
+        Ok(last.map(|last| (last.shell_id, last.command, last.outcome.code)))
     }
 
     /// The sessions that the caller may see, oldest first.
@@ -97,12 +116,7 @@ impl Engine {
             let known: Vec<SessionId> = views.iter().map(|view| view.session.id.clone()).collect();
             for session in self.0.context.store.sessions(true)? {
                 if !known.contains(&session.id) {
-                    views.push(SessionView {
-                        session,
-                        running: None,
-                        queued: 0,
-                        last: None,
-                    });
+                    views.push(self.stored_view(session)?);
                 }
             }
         }

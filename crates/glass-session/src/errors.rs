@@ -72,6 +72,9 @@ pub enum CreateError {
     /// The journal cannot be written.
     #[error("the session could not be recorded")]
     Write(#[from] WriteError),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// Its runtime directory cannot be made.
     #[error("the session's directory could not be made")]
     Io(#[from] io::Error),

@@ -72,6 +72,15 @@ impl Store {
         list(&self.reader(), &sql, [id.as_str()], row::execution::read)
     }
 
+    /// The execution of a session that was accepted last, of those that are over.
+    pub fn last_ended(&self, id: &SessionId) -> Result<Option<Execution>, ReadError> {
+        let sql = format!(
+            "{} WHERE id = ?1 AND phase = 2 ORDER BY shell_id DESC LIMIT 1",
+            row::execution::SELECT
+        );
+        Ok(list(&self.reader(), &sql, [id.as_str()], row::execution::read)?.pop())
+    }
+
     /// All executions that are not over, the oldest first.
     pub fn unfinished(&self) -> Result<Vec<Execution>, ReadError> {
         let sql = format!(

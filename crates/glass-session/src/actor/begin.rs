@@ -1,6 +1,6 @@
 //! From an accepted command to a shell that has it.
 
-use super::{Accepted, Actor, Aftermath, Finished, OutputEnd, Running};
+use super::{Accepted, Actor, Aftermath, Finished, OutputEnd, Refusal, Running};
 use crate::context::now_ms;
 use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, RequestError, Style};
 use crate::failpoint;
@@ -34,11 +34,15 @@ impl Actor {
     pub(super) async fn accept(
         &mut self,
         mut execution: Execution,
-        reply: oneshot::Sender<Result<Accepted, WriteError>>,
+        reply: oneshot::Sender<Result<Accepted, Refusal>>,
         done: Option<oneshot::Sender<Finished>>,
     ) {
         if !self.backlog.is_empty() {
-            drop(reply.send(Err(WriteError::DiskFull)));
+            drop(reply.send(Err(Refusal::Write(WriteError::DiskFull))));
+            return;
+        }
+        if self.state.queued() >= self.context.settings.limits.queue_max as usize {
+            drop(reply.send(Err(Refusal::QueueFull)));
             return;
         }
         // Given out here, so that a shell sees its numbers rise.
@@ -66,7 +70,7 @@ impl Actor {
             self.take(Input::Abort(Some(id), glass_model::AbortReason::User))
                 .await;
             self.accepted.remove(&id);
-            drop(reply.send(Err(error)));
+            drop(reply.send(Err(Refusal::Write(error))));
             return;
         }
         drop(reply.send(Ok(Accepted { shell_id: id, from })));

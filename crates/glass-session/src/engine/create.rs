@@ -187,7 +187,10 @@ impl Engine {
             session: session.clone(),
             running: None,
             queued: 0,
-            last: None,
+            last: match &inheritance {
+                Some(_) => self.last_ended(&id)?,
+                None => None,
+            },
         };
         let live = Arc::new(Mutex::new(live));
         let handle = Handle {

@@ -2,7 +2,7 @@
 
 use super::create::check_sandbox;
 use super::{Caller, Engine, Handle, SessionSpec, may_see};
-use crate::actor::{Finished, Message, lock};
+use crate::actor::{Finished, Message, Refusal, lock};
 use crate::context::now_ms;
 use crate::driver;
 use crate::errors::{ExecuteError, LookupError};
@@ -150,14 +150,11 @@ impl Engine {
         scope: String,
     ) -> Result<Ticket, ExecuteError> {
         let ephemeral = matches!(target, Target::Ephemeral(_));
+        let _pick = match target {
+            Target::Any { .. } => Some(self.0.picks.lock().await),
+            Target::Session(_) | Target::Ephemeral(_) => None,
+        };
         let (session, handle) = self.find_target(caller, target, &order).await?;
-        let max = self.0.context.settings.limits.queue_max;
-        if lock(&handle.live).queued >= max as usize {
-            return Err(ExecuteError::QueueFull {
-                session: session.id,
-                max,
-            });
-        }
         let execution = plan_execution(&session, order, scope);
         let (reply, accepted) = oneshot::channel();
         let (done_sender, done) = oneshot::channel();
@@ -169,7 +166,14 @@ impl Engine {
         let id = session.id.clone();
         let disposed = || LookupError::Disposed(id.clone());
         handle.mailbox.send(message).await.map_err(|_| disposed())?;
-        let accepted = accepted.await.map_err(|_| disposed())??;
+        let accepted = match accepted.await.map_err(|_| disposed())? {
+            Ok(accepted) => accepted,
+            Err(Refusal::Write(error)) => return Err(error.into()),
+            Err(Refusal::QueueFull) => {
+                let max = self.0.context.settings.limits.queue_max;
+                return Err(ExecuteError::QueueFull { session: id, max });
+            }
+        };
         let store = self.0.context.store.clone();
         let follower = Follower::live(
             session.id.clone(),
@@ -178,7 +182,7 @@ impl Engine {
             accepted.from,
         );
         if ephemeral {
-            self.dispose_when_done(handle, accepted.shell_id);
+            self.dispose_when_done(handle, Some(accepted.shell_id));
         }
         let shell_id = accepted.shell_id;
         Ok(Ticket {
@@ -190,19 +194,18 @@ impl Engine {
         })
     }
 
-    /// Ends a session that was made for one command, once that is over.
-    fn dispose_when_done(&self, handle: Handle, shell_id: ShellId) {
+    /// Ends a session that was made for one command, once that is over; at once
+    /// where it never had one.
+    pub(super) fn dispose_when_done(&self, handle: Handle, shell_id: Option<ShellId>) {
         tokio::spawn(async move {
-            let (done, over) = oneshot::channel();
-            if handle
-                .mailbox
-                .send(Message::Watch { shell_id, done })
-                .await
-                .is_err()
-            {
-                return;
+            if let Some(shell_id) = shell_id {
+                let (done, over) = oneshot::channel();
+                let watch = Message::Watch { shell_id, done };
+                if handle.mailbox.send(watch).await.is_err() {
+                    return;
+                }
+                drop(over.await);
             }
-            drop(over.await);
             let (reply, _) = oneshot::channel();
             drop(handle.mailbox.send(Message::Dispose { reply }).await);
         });

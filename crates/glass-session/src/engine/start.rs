@@ -44,6 +44,7 @@ impl Engine {
             context,
             sessions: Mutex::new(HashMap::new()),
             keyed_calls: tokio::sync::Mutex::new(()),
+            picks: tokio::sync::Mutex::new(()),
             cursors: Mutex::new(HashMap::new()),
             shells,
             keeper_lost: watch::Sender::new(false),
@@ -61,11 +62,17 @@ impl Engine {
             let next = store.cursor(&id)?.next;
             let executions = store.executions(&id)?;
             let children = children.remove(&id).unwrap_or_default();
+            let only = session
+                .ephemeral
+                .then(|| executions.last().map(|last| last.shell_id));
             let inheritance = Inheritance {
                 children,
                 executions,
             };
             self.take_up(session, next, inheritance);
+            if let (Some(only), Some(handle)) = (only, self.live(&id)) {
+                self.dispose_when_done(handle, only);
+            }
             crate::failpoint::hit("adopted-session");
         }
         for child in children.into_values().flatten() {
