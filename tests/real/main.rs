@@ -2,3 +2,4 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a failing test panics")]
 
 mod basics;
+mod service;

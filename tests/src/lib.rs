@@ -8,6 +8,8 @@
     reason = "a failing test panics"
 )]
 
+pub mod calls;
+
 use glass_proto::agent::v1::{self as agent, shell_result::Result as Kind};
 use glass_proto::shellglass::v1::shell_exec_client::ShellExecClient;
 use glass_proto::shellglass::v1::{self as wire, CreateSessionRequest, ExecuteRequest};
@@ -417,7 +419,7 @@ impl TestSession {
             eventually("the command is under way", when).await;
             let request = wire::CancelRequest {
                 session_id,
-                shell_id: None,
+                ..wire::CancelRequest::default()
             };
             client.cancel(request).await.expect("cancel answers");
         };
