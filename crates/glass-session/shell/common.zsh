@@ -1,12 +1,12 @@
 # What the warm and the once driver for zsh share. Evaluated once, at the top
 # level, where $1 is the session's directory and $5 the text of the loop.
 #
-# Everything that is kept is in an array, because those are never exported,
-# whatever the user's options say. It is evaluated by `emulate zsh +x -c`, so
-# that its functions never have the user's options, tracing among them.
+# It is evaluated by `emulate zsh +x -c`, so that its functions never have the
+# user's options: they are not traced, and what they assign is not exported.
 
-typeset -gA __sg
-__sg=(dir "$1" loop "$5" last 0 phase idle status 0 result 0 code '' slot 0 how plain traps '')
+__sg_dir=$1 __sg_loop=$5 __sg_last=0 __sg_phase=idle __sg_status=0 __sg_result=0
+__sg_how=plain __sg_traps= __sg_kind= __sg_seq=0 __sg_nonce= __sg_slot=0 __sg_extras=
+__sg_call= __sg_cwd= __sg_before= __sg_after= __sg_code=
 
 # Writes what outlives this shell to the file $1.
 __sg_state() {
@@ -16,34 +16,38 @@ __sg_state() {
 # Reads one request: a header, then the fields that it announces, each ended by
 # a NUL. Few fields, because each costs.
 __sg_read() {
-  local __sg_kind __sg_seq __sg_nonce __sg_slot __sg_extras __sg_call __sg_cwd __sg_before __sg_after __sg_code
-  IFS=' ' builtin read -r -d '' -u 8 __sg_kind __sg_seq __sg_nonce __sg_slot __sg_extras __sg_call || return 1
+  IFS=' ' builtin read -r -d '' -u 8 \
+    __sg_kind __sg_seq __sg_nonce __sg_slot __sg_extras __sg_call || return 1
+  __sg_cwd= __sg_before= __sg_after=
   if [[ $__sg_extras != - ]]; then
-    if [[ $__sg_extras == *i* ]]; then IFS= builtin read -r -d '' -u 8 __sg_call || return 1; fi
-    if [[ $__sg_extras == *d* ]]; then IFS= builtin read -r -d '' -u 8 __sg_cwd || return 1; fi
+    if [[ $__sg_extras == *i* ]]; then
+      IFS= builtin read -r -d '' -u 8 __sg_call || return 1
+    fi
+    if [[ $__sg_extras == *d* ]]; then
+      IFS= builtin read -r -d '' -u 8 __sg_cwd || return 1
+    fi
     if [[ $__sg_extras == *v* ]]; then
-      IFS= builtin read -r -d '' -u 8 __sg_before && IFS= builtin read -r -d '' -u 8 __sg_after || return 1
+      IFS= builtin read -r -d '' -u 8 __sg_before || return 1
+      IFS= builtin read -r -d '' -u 8 __sg_after || return 1
     fi
   fi
-  IFS= builtin read -r -d '' -u 8 __sg_code || return 1
-  __sg+=(kind "$__sg_kind" seq "$__sg_seq" nonce "$__sg_nonce" slot "$__sg_slot" call "$__sg_call" cwd "$__sg_cwd")
-  __sg+=(before "$__sg_before" after "$__sg_after" code "$__sg_code")
+  IFS= builtin read -r -d '' -u 8 __sg_code
 }
 
 # Makes the shell ready for the command of the request. Returns 1, having said
 # so, where its directory cannot be entered.
 __sg_enter() {
-  if [[ -n ${__sg[cwd]} ]] && ! builtin cd -q -- "${__sg[cwd]}"; then
-    builtin printf 'n%s\0%s\0' "${__sg[seq]}" "${__sg[nonce]}" >&9
+  if [[ -n $__sg_cwd ]] && ! builtin cd -q -- "$__sg_cwd"; then
+    builtin printf 'n%s\0%s\0' "$__sg_seq" "$__sg_nonce" >&9
     return 1
   fi
-  builtin printf 's%s\0' "${__sg[seq]}" >&9
-  [[ ${__sg[kind]} == [fg] ]] && __sg[code]="$(<"${__sg[dir]}/c${__sg[seq]}")"$'\n'
-  if [[ -n ${__sg[call]} ]]; then
-    builtin export SHELLGLASS_TOOL_CALL_ID="${__sg[call]}"
+  builtin printf 's%s\0' "$__sg_seq" >&9
+  [[ $__sg_kind == [fg] ]] && __sg_code="$(<"$__sg_dir/c$__sg_seq")"$'\n'
+  if [[ -n $__sg_call ]]; then
+    builtin export SHELLGLASS_TOOL_CALL_ID="$__sg_call"
   elif (( ${+SHELLGLASS_TOOL_CALL_ID} )); then
     builtin unset SHELLGLASS_TOOL_CALL_ID
   fi
-  [[ -n ${__sg[before]} ]] && builtin eval "${__sg[before]}"
+  [[ -n $__sg_before ]] && builtin eval "$__sg_before"
   return 0
 }

@@ -1,2 +1,2 @@
 # What the once driver for zsh executes.
-__sg_take; builtin eval "${__sg[code]}"
+__sg_take; builtin eval "$__sg_code"

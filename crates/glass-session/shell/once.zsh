@@ -5,10 +5,10 @@
 __sg_take() {
   __sg_read || builtin exit 0
   __sg_enter || builtin exit 125
-  __sg[last]=${__sg[seq]}
+  __sg_last=$__sg_seq
   # A DEBUG trap would speak of the hook.
-  [[ ${__sg[code]} == *DEBUG* ]] || zshexit_functions+=(__sg_leave)
+  [[ $__sg_code == *DEBUG* ]] || zshexit_functions+=(__sg_leave)
   exec </dev/null 8<&- 9>&-
 }
 
-__sg_leave() { { __sg_state "${__sg[dir]}/s${__sg[last]}" } >/dev/null 2>&1 }
+__sg_leave() { { __sg_state "$__sg_dir/s$__sg_last" } >/dev/null 2>&1 }

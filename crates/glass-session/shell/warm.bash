@@ -11,14 +11,33 @@ __sg_keep() { builtin return "${__sg[status]}"; }
 # Runs when the shell ends by itself, unless a command set its own EXIT trap.
 __sg_exit() { __sg_state "${__sg[dir]}/exit"; }
 
-# Ends one command and waits for the next. A request that was executed before
-# is one that was sent again after a crash.
+# Ends one command and waits for the next. bash copies a function whenever it
+# is called, so this has only what every command needs; the rest is elsewhere.
 __sg_next() {
   __sg[status]=$?
-  [[ ${__sg[phase]} != idle ]] && __sg_settle && builtin return 0
-  while builtin :; do
-    __sg_read
-    (( __sg_request[1] > __sg[last] )) && __sg_prepare && builtin return 0
+  if [[ ${__sg[phase]} != idle ]]; then
+    if [[ ${__sg[phase]}${__sg[traps]}${__sg_request[7]} != run ]]; then
+      __sg_settle && builtin return 0
+    else
+      builtin printf 'd%s\0%s\0%s\0%s\0' \
+        "${__sg_request[1]}" "${__sg_request[2]}" "${__sg[status]}" "${PWD-}" >&9
+    fi
+  fi
+  while builtin mapfile -t -d '' -n 9 -u 8 __sg_request; do
+    if [[ ${__sg_request[0]-}${__sg_request[5]-}${__sg_request[6]-} == r ]] &&
+      (( __sg_request[1] > __sg[last] )); then
+      builtin printf 's%s\0' "${__sg_request[1]}" >&9
+      __sg[last]=${__sg_request[1]} __sg[phase]=run __sg[how]=plain
+      __sg[code]=${__sg_request[8]} __sg[slot]=${__sg_request[3]}
+      (( __sg[status] )) && __sg[how]=keep
+      if [[ ${__sg_request[4]} ]]; then
+        builtin export SHELLGLASS_TOOL_CALL_ID="${__sg_request[4]}"
+      else
+        builtin unset -v SHELLGLASS_TOOL_CALL_ID
+      fi
+      builtin return 0
+    fi
+    __sg_prepare && builtin return 0
   done
 }
 
@@ -58,15 +77,19 @@ __sg_take_trap() {
   builtin eval "__sg[code]=${__sg_text%EXIT*}"
 }
 
-# Makes a request ready to be executed by the loop. Returns 1 where there is
-# nothing to execute.
+# Makes a request that is not of the plainest kind ready to be executed by the
+# loop. Returns 1 where there is nothing to execute: a request that was executed
+# before is one that was sent again after a crash. No request at all means that
+# the other side is gone.
 __sg_prepare() {
-  __sg[last]=${__sg_request[1]}
+  (( ${#__sg_request[@]} == 9 )) || builtin exit 0
   if [[ ${__sg_request[0]} == s ]]; then
-    __sg_state "${__sg[dir]}/s${__sg[last]}"
-    builtin printf 't%s\0' "${__sg[last]}" >&9
+    __sg_state "${__sg[dir]}/s${__sg_request[1]}"
+    builtin printf 't%s\0' "${__sg_request[1]}" >&9
     builtin return 1
   fi
+  (( __sg_request[1] > __sg[last] )) || builtin return 1
+  __sg[last]=${__sg_request[1]}
   __sg_enter || builtin return 1
   __sg[phase]=run
   __sg_choose

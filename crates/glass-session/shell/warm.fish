@@ -18,7 +18,7 @@ function __sg_next
     end
     while builtin true
         __sg_read; or exit 0
-        if builtin test $__sg_seq -gt $__sg_last
+        if builtin test $__sg_kind = s -o $__sg_seq -gt $__sg_last
             __sg_prepare; and return 0
         end
     end
@@ -49,12 +49,12 @@ end
 # Makes a request ready to be executed by the loop. Returns 1 where there is
 # nothing to execute.
 function __sg_prepare
-    builtin set -g __sg_last $__sg_seq
     if builtin test $__sg_kind = s
         __sg_state $__sg_dir/s$__sg_seq
         builtin printf 't%s\0' $__sg_seq >&9
         return 1
     end
+    builtin set -g __sg_last $__sg_seq
     __sg_enter; or return 1
     builtin set -g __sg_phase run
     return 0

@@ -66,8 +66,6 @@ __sg_take_trap() {
 # nothing to execute. A request that was executed before is one that was sent
 # again after a crash.
 __sg_take() {
-  case $(($2 > __sg_last)) in 0) return 1 ;; esac
-  __sg_last=$2 __sg_nonce=$3
   case $1 in
     s)
       __sg_state "$__sg_dir/s$2"
@@ -75,6 +73,8 @@ __sg_take() {
       return 1
       ;;
   esac
+  case $(($2 > __sg_last)) in 0) return 1 ;; esac
+  __sg_last=$2 __sg_nonce=$3
   __sg_enter "$@" || return 1
   __sg_phase=run
   __sg_choose

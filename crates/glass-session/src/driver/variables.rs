@@ -56,14 +56,13 @@ fn bash(index: usize, name: &str) -> Steps {
 fn zsh(index: usize, name: &str) -> Steps {
     Steps {
         save: format!(
-            "__sg[value{index}]=\"${{{name}-}}\"; \
-             __sg[kind{index}]=\"${{{name}+s${{(t){name}}}}}\"\n"
+            "__sg_value{index}=\"${{{name}-}}\" __sg_kind{index}=\"${{{name}+s${{(t){name}}}}}\"\n"
         ),
         export: format!("builtin export {name}="),
         restore: format!(
-            "case ${{__sg[kind{index}]}} in ('') builtin unset {name};; \
-             (*-export*) builtin export {name}=\"${{__sg[value{index}]}}\";; \
-             (*) builtin typeset -g +x {name}=\"${{__sg[value{index}]}}\";; esac\n"
+            "case $__sg_kind{index} in ('') builtin unset {name};; \
+             (*-export*) builtin export {name}=\"$__sg_value{index}\";; \
+             (*) builtin typeset -g +x {name}=\"$__sg_value{index}\";; esac\n"
         ),
     }
 }

@@ -190,6 +190,13 @@ impl Driven {
         self.request.write_all(message).expect("the shell reads");
     }
 
+    /// Closes our end of the request channel.
+    pub fn hang_up(&mut self) {
+        self.request
+            .shutdown(std::net::Shutdown::Both)
+            .expect("a socket can be shut down");
+    }
+
     /// Waits for the end of the command that was begun.
     pub fn finish(&mut self, slot: u32) -> Outcome {
         let mut output = [Vec::new(), Vec::new()];

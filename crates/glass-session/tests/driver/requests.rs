@@ -264,3 +264,26 @@ fn started_comes_before_the_command_has_ended() {
         );
     }
 }
+
+#[test]
+fn a_shell_ends_when_the_other_side_is_gone() {
+    for kind in KINDS {
+        let mut shell = Driven::warm(kind);
+        shell.out("true");
+        shell.hang_up();
+        assert_eq!(shell.next_report(), None, "{kind:?}");
+        let status = shell.child.wait().expect("it can be waited for");
+        assert_eq!(status.code(), Some(0), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_snapshot_does_not_stand_in_the_way_of_a_request() {
+    for kind in KINDS {
+        let mut shell = Driven::warm(kind);
+        shell.seq = 100;
+        shell.snapshot();
+        shell.seq = 0;
+        assert_eq!(shell.out("echo first"), "first\n", "{kind:?}");
+    }
+}
