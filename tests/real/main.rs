@@ -2,4 +2,9 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a failing test panics")]
 
 mod basics;
+mod exact;
 mod service;
+mod cancel;
+mod keeper;
+mod left_behind;
+mod matrix;

@@ -18,6 +18,12 @@ pub(crate) type Client = ShellExecClient<Channel>;
 /// interleaved, each up to the threshold that the caller asked for.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
+/// Bytes of output that may be under way to us.
+const WINDOW_BYTES: u32 = 4 << 20;
+
+/// Bytes of one HTTP/2 frame.
+const FRAME_BYTES_MAX: u32 = 1 << 20;
+
 /// Pause between two tries to reach a daemon that is coming up.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
@@ -110,7 +116,11 @@ async fn start(context: &Context, socket: &Path) -> Result<Client, Failure> {
 }
 
 async fn dial(socket: &Path) -> Result<Client, tonic::transport::Error> {
-    let endpoint = Endpoint::from_shared(format!("unix:{}", socket.display()))?;
+    // Room for floods: with the usual windows the daemon waits for us.
+    let endpoint = Endpoint::from_shared(format!("unix:{}", socket.display()))?
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES)
+        .max_frame_size(FRAME_BYTES_MAX);
     let channel = endpoint.connect().await?;
     Ok(ShellExecClient::new(channel).max_decoding_message_size(ANSWER_BYTES_MAX))
 }

@@ -9,6 +9,7 @@ use prost::Message;
 
 use crate::channel::{Parcel, ReceiveError, Received, receive};
 use crate::limits::OUTBOX_MAX;
+use crate::tree;
 use crate::wire::{Answer, Say};
 
 /// A connection whose peer is a process of our own user.
@@ -28,11 +29,15 @@ pub(super) enum SendError {
 }
 
 impl Connection {
-    /// Takes a connection that was accepted, unless its peer is a stranger.
-    pub fn of_own_user(socket: OwnedFd) -> io::Result<Option<Connection>> {
+    /// Takes a connection that was accepted, unless its peer is a stranger: a
+    /// process of another user, or one that we have started ourselves. A command
+    /// must not take the daemon's place.
+    pub fn of_a_daemon(socket: OwnedFd) -> io::Result<Option<Connection>> {
         let peer = rustix::net::sockopt::socket_peercred(&socket)?;
         let ours = peer.uid == rustix::process::geteuid();
-        Ok(ours.then(|| Connection {
+        let ourselves = rustix::process::getpid().as_raw_nonzero().get();
+        let child = tree::peer_descends_from(peer.pid.as_raw_nonzero().get(), ourselves);
+        Ok((ours && !child).then(|| Connection {
             socket,
             outbox: VecDeque::new(),
         }))

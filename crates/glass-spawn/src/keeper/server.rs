@@ -353,12 +353,12 @@ impl Server {
                     return;
                 }
             };
-            match Connection::of_own_user(socket) {
+            match Connection::of_a_daemon(socket) {
                 Ok(Some(connection)) => {
                     let until = Instant::now() + GREETING_WAIT;
                     self.greetings.push(Greeting { connection, until });
                 }
-                Ok(None) => tracing::warn!("a process of another user was refused"),
+                Ok(None) => tracing::warn!("a process that is no daemon of ours was refused"),
                 Err(error) => tracing::warn!(%error, "a client could not be identified"),
             }
         }
