@@ -1,8 +1,8 @@
 //! What a request can ask for.
 
 use crate::harness::{Driven, End, KINDS, blank};
-use glass_model::ShellKind;
-use glass_session::driver::{Report, Request, RequestError, encode_run};
+use glass_model::{Shell, ShellKind, Startup};
+use glass_session::driver::{Report, Request, RequestError, Style, encode_run};
 use std::path::Path;
 
 #[test]
@@ -286,4 +286,35 @@ fn a_snapshot_does_not_stand_in_the_way_of_a_request() {
         shell.seq = 0;
         assert_eq!(shell.out("echo first"), "first\n", "{kind:?}");
     }
+}
+
+#[test]
+fn bash_that_calls_itself_sh_is_driven_as_a_posix_shell() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("sh");
+    std::os::unix::fs::symlink("/usr/bin/bash", &path).expect("a link");
+    let shell = Shell {
+        kind: ShellKind::Posix,
+        path: path.to_str().expect("a plain path").to_owned(),
+    };
+    let mut sh = Driven::launch(&shell, Startup::Nothing, Style::Warm, &[]);
+    assert_eq!(sh.next_report(), Some(Report::Ready));
+    let env = [("ONE".to_owned(), "1".to_owned())];
+    let command = "printenv ONE";
+    assert_eq!(
+        sh.run_with(Request {
+            env: &env,
+            command,
+            ..blank()
+        })
+        .out,
+        "1\n"
+    );
+    assert_eq!(
+        sh.out("trap 'echo bye' EXIT; echo ${ONE-unset}"),
+        "unset\nbye\n"
+    );
+    assert_eq!(sh.run("nope").err, "sh: line 1: nope: command not found\n");
+    let outcome = sh.run("trap 'echo bye' EXIT; exit 4");
+    assert_eq!((outcome.end, outcome.out.as_str()), (End::Died(4), "bye\n"));
 }

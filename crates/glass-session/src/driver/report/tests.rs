@@ -7,7 +7,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<Report>, BadReport> {
 
 #[test]
 fn every_kind_of_report_is_read() {
-    let stream = b"r\0s7\0d7\0ab12\0130\0/tmp/a b\nc\0n8\0ab13\0t9\0";
+    let stream = b"r\0s7\0d7\0ab12\x00130\0/tmp/a b\nc\0n8\0ab13\0t9\0";
     let reports = parse(stream).expect("these are reports");
     assert_eq!(
         reports,
@@ -38,7 +38,7 @@ fn what_no_driver_writes_is_refused() {
         b"s\0",
         b"s+1\0",
         b"s99999999999999999999\0",
-        b"d1\0no nce\00\0/\0",
+        b"d1\0no nce\x000\0/\0",
         b"d1\0n\0-1\0/\0",
         b"hello",
     ] {
@@ -56,7 +56,9 @@ fn a_broken_stream_stays_broken() {
 #[test]
 fn a_report_without_end_is_refused() {
     let mut parser = ReportParser::new();
-    parser.push(b"d1\0n\00\0/").expect("the beginning is good");
+    parser
+        .push(b"d1\0n\x000\0/")
+        .expect("the beginning is good");
     assert_eq!(
         parser.push(&vec![b'a'; REPORT_BYTES_MAX]),
         Err(BadReport::TooLong)
