@@ -180,6 +180,8 @@ pub(crate) struct Actor {
     fresh: Option<ShellId>,
     /// Why the journal refused the command that was about to begin.
     refused: Option<WriteError>,
+    /// Whether there is a note that the current command has begun.
+    begun_noted: bool,
     /// Whether the shell's death is our doing, so that its code means nothing.
     shell_killed: bool,
     next: EventIndex,
@@ -243,6 +245,7 @@ impl Actor {
             reported_cwd: None,
             fresh: None,
             refused: None,
+            begun_noted: false,
             shell_killed: false,
             next,
             last_flush: Instant::now(),

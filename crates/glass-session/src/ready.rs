@@ -2,39 +2,53 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use tokio::io::unix::AsyncFd;
 
 /// A descriptor registered for reading. Registration lives as long as this:
 /// a pipe whose last writer left stays "ready" until it is registered anew.
-pub(crate) struct ReadyFd(AsyncFd<OwnedFd>);
+pub(crate) struct ReadyFd {
+    fd: AsyncFd<OwnedFd>,
+    /// Whether there may be something that was announced and not read.
+    pending: AtomicBool,
+}
 
 impl ReadyFd {
     pub(crate) fn register(fd: OwnedFd) -> io::Result<ReadyFd> {
-        Ok(ReadyFd(glass_spawn::async_fd(fd)?))
+        Ok(ReadyFd {
+            fd: glass_spawn::async_fd(fd)?,
+            pending: AtomicBool::new(false),
+        })
     }
 
     /// Whether there may be something to read; else the task is woken later.
     pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> bool {
-        matches!(self.0.poll_read_ready(cx), Poll::Ready(Ok(_)))
+        if self.pending.load(Ordering::Relaxed) {
+            return true;
+        }
+        let Poll::Ready(Ok(mut guard)) = self.fd.poll_read_ready(cx) else {
+            return false;
+        };
+        // Before anything is read: what arrives from here on is announced
+        // anew. After it, an arrival in between would never be heard of.
+        guard.clear_ready();
+        self.pending.store(true, Ordering::Relaxed);
+        true
     }
 
     /// Says that nothing was there: the next wait is for something new.
     pub(crate) fn exhausted(&self) {
-        let waker = std::task::Waker::noop();
-        let mut cx = Context::from_waker(waker);
-        if let Poll::Ready(Ok(mut guard)) = self.0.poll_read_ready(&mut cx) {
-            guard.clear_ready();
-        }
+        self.pending.store(false, Ordering::Relaxed);
     }
 
     pub(crate) fn into_fd(self) -> OwnedFd {
-        self.0.into_inner()
+        self.fd.into_inner()
     }
 }
 
 impl AsFd for ReadyFd {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.get_ref().as_fd()
+        self.fd.get_ref().as_fd()
     }
 }

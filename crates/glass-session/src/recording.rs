@@ -70,6 +70,36 @@ pub(crate) struct Recording {
     /// Write ends of our own. A named pipe that its writer has not opened yet
     /// would otherwise look as if its last writer had left.
     guards: Option<Pair>,
+    /// The shell's own outputs, where some of what belongs to the command
+    /// arrives; lent for as long as it runs.
+    own: Option<OwnOutputs>,
+}
+
+/// The outputs that a shell was started with, for one that writes messages about
+/// a command there and not where the command's output goes.
+pub(crate) struct OwnOutputs([ReadyFd; 2]);
+
+impl OwnOutputs {
+    pub(crate) fn new(pair: Pair) -> io::Result<OwnOutputs> {
+        Ok(OwnOutputs([
+            ReadyFd::register(pair.0)?,
+            ReadyFd::register(pair.1)?,
+        ]))
+    }
+
+    /// Takes what belongs to no command: what start files printed, or what a
+    /// shell said between two commands. At most `max` bytes are kept.
+    pub(crate) fn take_stray(&self, max: usize) -> Vec<u8> {
+        let mut text = Vec::new();
+        let mut buffer = [0; 4096];
+        for fd in &self.0 {
+            while let Ok(count @ 1..) = rustix::io::read(fd, &mut buffer) {
+                let room = max - text.len();
+                text.extend_from_slice(&buffer[..count.min(room)]);
+            }
+        }
+        text
+    }
 }
 
 /// What a turn of moving bytes found.
@@ -118,6 +148,7 @@ impl Recording {
             position: named.position,
             pending: Vec::new(),
             guards: None,
+            own: None,
         };
         for at in 0..2 {
             let channel = &recording.channels[at];
@@ -142,6 +173,15 @@ impl Recording {
         Ok(())
     }
 
+    /// Reads the shell's own outputs, too, until they are taken back.
+    pub(crate) fn lend(&mut self, own: Option<OwnOutputs>) {
+        self.own = own;
+    }
+
+    pub(crate) fn take_back(&mut self) -> Option<OwnOutputs> {
+        self.own.take()
+    }
+
     pub(crate) fn shell_id(&self) -> ShellId {
         self.shell_id
     }
@@ -153,6 +193,9 @@ impl Recording {
             if let Source::Open(fd) = &channel.source {
                 readable |= fd.poll_readable(cx);
             }
+        }
+        for fd in self.own.iter().flat_map(|own| &own.0) {
+            readable |= fd.poll_readable(cx);
         }
         readable
     }
@@ -181,9 +224,9 @@ impl Recording {
     /// Moves what is in the pipes now.
     pub(crate) fn turn(&mut self, store: &Store) -> io::Result<Turn> {
         let mut turn = Turn::Quiet;
-        for at in 0..2 {
+        for (at, origin) in ORIGINS {
             let mut budget = TURN_BYTES_MAX;
-            while let Step::Moved(bytes) = self.step(at, budget, store)? {
+            while let Step::Moved(bytes) = self.step(at, origin, budget, store)? {
                 budget = budget.saturating_sub(usize::try_from(bytes).unwrap_or(usize::MAX));
                 if budget == 0 {
                     turn = Turn::More;
@@ -198,8 +241,8 @@ impl Recording {
     /// bytes of its background jobs are not waited for.
     pub(crate) fn drain(&mut self, store: &Store) -> io::Result<()> {
         self.guards = None;
-        for at in 0..2 {
-            let mut left = match self.channels[at].fd() {
+        for (at, origin) in ORIGINS {
+            let mut left = match self.fd(at, origin) {
                 Some(fd) => rustix::io::ioctl_fionread(fd)?,
                 None => 0,
             };
@@ -207,23 +250,42 @@ impl Recording {
                 let budget = usize::try_from(left)
                     .unwrap_or(usize::MAX)
                     .min(TURN_BYTES_MAX);
-                match self.step(at, budget, store)? {
+                match self.step(at, origin, budget, store)? {
                     Step::Moved(bytes) => left = left.saturating_sub(bytes),
                     Step::Blocked | Step::Ended => break,
                 }
             }
-            // Once more, to learn whether a background job holds the pipe.
-            self.step(at, EVENT_BYTES_MAX as usize, store)?;
+            if origin == Origin::Command {
+                // Once more, to learn whether a background job holds the pipe.
+                self.step(at, origin, EVENT_BYTES_MAX as usize, store)?;
+            }
         }
         Ok(())
     }
 
-    fn step(&mut self, at: usize, budget: usize, store: &Store) -> io::Result<Step> {
+    fn fd(&self, at: usize, origin: Origin) -> Option<BorrowedFd<'_>> {
+        match origin {
+            Origin::Command => self.channels[at].fd(),
+            Origin::Shell => self.own.as_ref().map(|own| own.0[at].as_fd()),
+        }
+    }
+
+    fn step(
+        &mut self,
+        at: usize,
+        origin: Origin,
+        budget: usize,
+        store: &Store,
+    ) -> io::Result<Step> {
         let channel = &mut self.channels[at];
-        let fd = match &channel.source {
-            Source::Open(fd) => fd.as_fd(),
-            Source::Unwatched(fd) | Source::Ended(fd) => fd.as_fd(),
-            Source::Gone => return Ok(Step::Ended),
+        let own = self.own.as_ref().map(|own| &own.0[at]);
+        let fd = match (origin, &channel.source, own) {
+            (Origin::Shell, _, Some(own)) => own.as_fd(),
+            (Origin::Command, Source::Open(fd), _) => fd.as_fd(),
+            (Origin::Command, Source::Unwatched(fd) | Source::Ended(fd), _) => fd.as_fd(),
+            (Origin::Command, Source::Gone, _) | (Origin::Shell, _, None) => {
+                return Ok(Step::Ended);
+            }
         };
         let spliced = if store.disk_low() {
             Err(SpliceError::DiskFull)
@@ -255,13 +317,19 @@ impl Recording {
                 Ok(Step::Moved(bytes))
             }
             Moved::WouldBlock => {
-                if let Source::Open(fd) = &channel.source {
-                    fd.exhausted();
+                match (origin, &channel.source, own) {
+                    (Origin::Shell, _, Some(own)) => own.exhausted(),
+                    (Origin::Command, Source::Open(fd), _) => fd.exhausted(),
+                    _ => {}
                 }
                 Ok(Step::Blocked)
             }
             Moved::End => {
-                channel.end();
+                match origin {
+                    Origin::Command => channel.end(),
+                    // The shell has gone, and nothing more will come.
+                    Origin::Shell => self.own = None,
+                }
                 Ok(Step::Ended)
             }
         }
@@ -392,6 +460,23 @@ impl Recording {
         Some((stdout.into_fd()?, stderr.into_fd()?))
     }
 }
+
+/// Where bytes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The pipes that the command was given.
+    Command,
+    /// The outputs of the shell itself.
+    Shell,
+}
+
+/// Everything that is read, by stream.
+const ORIGINS: [(usize, Origin); 4] = [
+    (0, Origin::Command),
+    (1, Origin::Command),
+    (0, Origin::Shell),
+    (1, Origin::Shell),
+];
 
 /// Whether an execution begins with its recording, or had begun before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use crate::Context;
 use crate::driver::{self, REPORT_FD, REQUEST_FD, Report, ReportParser, Style};
-use crate::pipes::{Pair, Slots, labels};
+use crate::pipes::{self, Pair, Slots, labels};
 use crate::ready::ReadyFd;
+use crate::recording::OwnOutputs;
 use crate::tag::Tag;
 use glass_model::{LaunchId, LaunchPlan, Session, Startup};
 use glass_spawn::{Launch, Launched, SpawnError};
@@ -28,6 +29,7 @@ const PEEK_BYTES: usize = 8 * 1024;
 /// The labels under which the keeper holds our ends.
 pub(crate) const REQUEST_LABEL: &str = "request";
 pub(crate) const REPORT_LABEL: &str = "report";
+pub(crate) const OWN_LABELS: [&str; 2] = ["own-out", "own-err"];
 
 /// Why a shell could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +53,8 @@ pub(crate) struct WarmShell {
     report: Option<ReadyFd>,
     parser: ReportParser,
     startup_output: Option<OwnedFd>,
+    /// The shell's own outputs, when they are needed and not lent out.
+    pub(crate) own: Option<OwnOutputs>,
 }
 
 /// What the report channel has.
@@ -78,16 +82,29 @@ impl WarmShell {
         rustix::net::sockopt::set_socket_passcred(&report, true)?;
         let mut slots = Slots::new(dir, 0);
         let (slot, pair) = slots.make()?;
-        let log = startup_output()?;
         let argv = driver::argv(&session.shell, startup, Style::Warm, dir);
         let request_fd = if argv.stdin_is_control { 0 } else { REQUEST_FD };
+        let mut held = held_pair(slot, &pair)?;
+        let (outputs, startup_output, own) = if argv.own_output_is_commands {
+            let (out, child_out) = pipes::plain()?;
+            let (err, child_err) = pipes::plain()?;
+            held.push((OWN_LABELS[0].to_owned(), out.try_clone()?));
+            held.push((OWN_LABELS[1].to_owned(), err.try_clone()?));
+            (
+                (child_out, child_err),
+                None,
+                Some(OwnOutputs::new((out, err))?),
+            )
+        } else {
+            let log = startup_output()?;
+            ((log.try_clone()?, log.try_clone()?), Some(log), None)
+        };
         let child_fds = vec![
-            (1, log.try_clone()?),
-            (2, log.try_clone()?),
+            (1, outputs.0),
+            (2, outputs.1),
             (request_fd, child_request),
             (REPORT_FD, child_report),
         ];
-        let mut held = held_pair(slot, &pair)?;
         held.push((REQUEST_LABEL.to_owned(), request.try_clone()?));
         held.push((REPORT_LABEL.to_owned(), report.try_clone()?));
         slots.give_back(slot, pair);
@@ -120,7 +137,8 @@ impl WarmShell {
             request,
             report: Some(ReadyFd::register(report)?),
             parser: ReportParser::default(),
-            startup_output: Some(log),
+            startup_output,
+            own,
         })
     }
 
@@ -132,6 +150,7 @@ impl WarmShell {
         slots: Slots,
         request: OwnedFd,
         report: OwnedFd,
+        own: Option<Pair>,
     ) -> io::Result<WarmShell> {
         Ok(WarmShell {
             launched,
@@ -142,6 +161,7 @@ impl WarmShell {
             report: Some(ReadyFd::register(report)?),
             parser: ReportParser::default(),
             startup_output: None,
+            own: own.map(OwnOutputs::new).transpose()?,
         })
     }
 
@@ -210,6 +230,17 @@ impl WarmShell {
         }
     }
 
+    /// Whether more than so many bytes wait in the channel.
+    pub(crate) fn has_more_than(&self, bytes: usize) -> bool {
+        let waiting = self.report.as_ref().map(rustix::io::ioctl_fionread);
+        matches!(waiting, Some(Ok(waiting)) if waiting > bytes as u64)
+    }
+
+    /// Believes nothing any more that comes through the channel.
+    pub(crate) fn stop_listening(&mut self) {
+        self.report = None;
+    }
+
     /// Waits for something new, although what was seen stays in the channel.
     pub(crate) fn exhausted(&self) {
         if let Some(report) = &self.report {
@@ -236,6 +267,9 @@ impl WarmShell {
 
     /// What the start files printed, once.
     pub(crate) fn startup_output(&mut self) -> Vec<u8> {
+        if let Some(own) = &self.own {
+            return own.take_stray(STARTUP_OUTPUT_BYTES_MAX as usize);
+        }
         let Some(log) = self.startup_output.take() else {
             return Vec::new();
         };

@@ -1,11 +1,12 @@
 //! Taking up what the last daemon left: its shells, its commands, its pipes.
 
+use super::begin::begun_name;
 use super::{Actor, Aftermath, OutputEnd, Running, Tail};
 use crate::context::now_ms;
 use crate::pipes::{self, Pair, Slots, labels};
 use crate::recording::{Begun, Recording, When};
 use crate::routes::Note;
-use crate::shell::{self, REPORT_LABEL, REQUEST_LABEL, WarmShell};
+use crate::shell::{self, OWN_LABELS, REPORT_LABEL, REQUEST_LABEL, WarmShell};
 use crate::state::{Input, Way, never_ran};
 use crate::tag::Tag;
 use glass_model::{
@@ -94,9 +95,19 @@ impl Actor {
         ) else {
             return Err(io::Error::other("the keeper lost its control channels"));
         };
+        let own = match OWN_LABELS.map(|label| child.fds.remove(label)) {
+            [Some(out), Some(err)] => Some((out, err)),
+            _ => None,
+        };
         let slots = self.inherit_tails(child, executions)?;
-        let mut shell =
-            WarmShell::adopt(launched(&child.info), nonce.clone(), slots, request, report)?;
+        let mut shell = WarmShell::adopt(
+            launched(&child.info),
+            nonce.clone(),
+            slots,
+            request,
+            report,
+            own,
+        )?;
         let running = self.running.as_ref().map(|running| running.shell_id);
         if running.is_none() {
             // Ready or not, it answers when it is.
@@ -110,7 +121,15 @@ impl Actor {
             return Ok(());
         };
         self.watch_warm();
+        if let (Some(shell), Some(running)) = (&mut self.shell, &mut self.running) {
+            running.recording.lend(shell.own.take());
+        }
         self.state.adopt_current(id, Way::Warm);
+        if self.dir.join(begun_name(id)).exists() {
+            self.begun_noted = true;
+            // A command that runs is followed by nothing.
+            drop(self.state.step(Input::Began));
+        }
         let execution = executions.iter().find(|execution| execution.shell_id == id);
         let Some(execution) = execution.filter(|_| child.info.status.is_none()) else {
             // A shell that has ended reads nothing; what it said is still there.
@@ -320,10 +339,10 @@ fn warm_to_keep(children: &[Child], executions: &[Execution]) -> Option<LaunchId
         .iter()
         .filter(|child| matches!(child.tag, Tag::Warm { .. }))
         .map(|child| &child.info);
-    let kept = warm
-        .clone()
-        .find(|info| Some(info.id) == busy)
-        .or_else(|| warm.filter(|info| info.status.is_none()).max_by_key(|info| info.id));
+    let kept = warm.clone().find(|info| Some(info.id) == busy).or_else(|| {
+        warm.filter(|info| info.status.is_none())
+            .max_by_key(|info| info.id)
+    });
     kept.map(|info| info.id)
 }
 

@@ -120,6 +120,13 @@ impl Actor {
         if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
             return Some(input);
         }
+        if let (Some(shell), Some(running)) = (&mut self.shell, &mut self.running)
+            && let Some(own) = shell.own.take()
+        {
+            // What it said since the last command belongs to none.
+            own.take_stray(0);
+            running.recording.lend(Some(own));
+        }
         failpoint::hit("begin-journaled");
         if let Some(shell) = &self.shell
             && let Err(error) = shell.send(&encoded.message)
@@ -359,7 +366,11 @@ impl Actor {
     /// Gives back what a command that cannot begin was to have: the pipes of
     /// the warm shell, or the shell that was started for it.
     fn abandon(&mut self, launched: Launched, slot: u32, recording: Recording) {
-        if self.shell.as_ref().is_some_and(|shell| shell.id() == launched.id) {
+        if self
+            .shell
+            .as_ref()
+            .is_some_and(|shell| shell.id() == launched.id)
+        {
             self.reuse(launched.id, slot, recording);
         } else {
             self.end_unneeded(launched);
@@ -388,6 +399,17 @@ impl Actor {
         }
     }
 
+    /// Writes down that the shell has begun its command, where the report that
+    /// says so cannot stay in the channel.
+    pub(super) fn note_begun(&mut self) {
+        let Some(running) = &self.running else { return };
+        let path = self.dir.join(begun_name(running.shell_id));
+        if let Err(error) = std::fs::write(path, "") {
+            tracing::error!(%error, "it is not on disk that a command has begun");
+        }
+        self.begun_noted = true;
+    }
+
     /// Puts a long command where its shell will read it.
     pub(super) fn write_command(&self, id: ShellId, text: &[u8]) -> io::Result<()> {
         let path = self.dir.join(driver::command_name(u64::from(id.0)));
@@ -411,6 +433,12 @@ impl Actor {
             output: None,
         }));
     }
+}
+
+/// The name, inside the session's directory, of the note that a command has
+/// begun.
+pub(super) fn begun_name(id: ShellId) -> String {
+    format!("begun{id}")
 }
 
 /// The key that a command sees; a call without one gets one made from its

@@ -115,10 +115,14 @@ impl Actor {
     /// Pipes that a background job holds stay with their execution; others are
     /// for the next one.
     fn release_pipes(&mut self, id: ShellId) {
-        let Some(running) = self.running.take_if(|running| running.shell_id == id) else {
+        let Some(mut running) = self.running.take_if(|running| running.shell_id == id) else {
             return;
         };
         let launch = running.launched.id;
+        let own = running.recording.take_back();
+        if let Some(shell) = self.shell.as_mut().filter(|shell| shell.id() == launch) {
+            shell.own = own;
+        }
         if running.recording.is_open() {
             self.push_tail(Tail {
                 recording: running.recording,

@@ -85,6 +85,7 @@ impl Actor {
                 Ok(Peeked::Nothing | Peeked::End) => return,
                 Err(error) => {
                     tracing::warn!(session = %self.session.id, %error, "a shell speaks nonsense");
+                    shell.stop_listening();
                     self.kill_shell();
                     return;
                 }
@@ -96,11 +97,14 @@ impl Actor {
             }
             crate::failpoint::hit("report-handled");
             if only_begun {
-                // It stays until the command is done: should we die, the next
-                // daemon must know that the command has begun.
-                shell_waits(&self.shell);
                 self.watch_warm();
-                return;
+                if !self.hides_something(bytes) {
+                    // It stays until the command is done: should we die, the
+                    // next daemon must know that the command has begun.
+                    shell_waits(&self.shell);
+                    return;
+                }
+                self.note_begun();
             }
             // Only now: whoever dies before this finds the report again.
             if let Some(shell) = &self.shell
@@ -111,6 +115,13 @@ impl Actor {
             }
             crate::failpoint::hit("report-consumed");
         }
+    }
+
+    /// Whether something stands in the channel behind these bytes. Others can
+    /// write to it, and the kernel shows one writer's bytes at a time.
+    fn hides_something(&self, bytes: usize) -> bool {
+        let shell = self.shell.as_ref();
+        shell.is_some_and(|shell| shell.has_more_than(bytes))
     }
 
     async fn believe(&mut self, report: Report) {
