@@ -15,14 +15,14 @@ use crate::config::{ModeName, StartupName};
 use crate::environment;
 use crate::error::{Failure, Kind};
 use crate::stdout;
-use glass_proto::agent::v1::{SandboxPolicy, ShellArgs, sandbox_policy};
+use glass_proto::agent::v1::{SandboxPolicy, ShellArgs, ShellResult, sandbox_policy};
 use glass_proto::json;
-use glass_proto::shellglass::v1::{
-    CancelRequest, CreateSessionRequest, ExecuteRequest, SessionMode,
-};
+use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest, SessionMode};
+use resume::{RECONNECTS_MAX, cancel_request, is_lost};
 use signals::Signals;
 use std::path::Path;
 use std::process::ExitCode;
+use tonic::{Response, Status};
 
 /// Runs a command and gives its exit status.
 pub(super) async fn run(arguments: &Run) -> Result<ExitCode, Failure> {
@@ -31,7 +31,7 @@ pub(super) async fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let mut signals = Signals::listen()?;
     let client = connect(&context).await?;
     if arguments.json {
-        gathered(client, request, &mut signals).await
+        gathered(&context, client, request, &mut signals).await
     } else {
         stream::follow(&context, client, request, &mut signals).await
     }
@@ -39,30 +39,50 @@ pub(super) async fn run(arguments: &Run) -> Result<ExitCode, Failure> {
 
 /// The whole result at once, as JSON.
 async fn gathered(
+    context: &Context,
     mut client: Client,
     request: ExecuteRequest,
     signals: &mut Signals,
 ) -> Result<ExitCode, Failure> {
-    // The key names the call from its first moment on.
-    let cancel = CancelRequest {
-        tool_call_id: request.args.as_ref().map(|args| args.tool_call_id.clone()).unwrap_or_default(),
-        ..CancelRequest::default()
-    };
-    let mut other = client.clone();
-    let answer = client.run(request);
-    tokio::pin!(answer);
-    let result = tokio::select! {
-        result = &mut answer => result?.into_inner(),
-        () = signals.next() => {
-            tokio::spawn(async move { other.cancel(cancel).await });
-            tokio::select! {
-                result = &mut answer => result?.into_inner(),
-                () = signals.next() => return Err(Failure::new(Kind::Cancelled, "left")),
+    let mut reconnects = 0;
+    let mut stops = 0;
+    let result = loop {
+        match attempt(&client, &request, signals, &mut stops).await? {
+            Ok(result) => break result,
+            Err(status) if is_lost(&status) && reconnects < RECONNECTS_MAX => {
+                reconnects += 1;
+                // The same key asks for the same execution.
+                client = connect(context).await?;
             }
+            Err(status) => return Err(status.into()),
         }
     };
     stdout::print_json(&json::shell_result(&result))?;
     Ok(ExitCode::from(verdict::of_result(&result)))
+}
+
+/// One call. The first signal asks for a cancel, the second leaves.
+async fn attempt(
+    client: &Client,
+    request: &ExecuteRequest,
+    signals: &mut Signals,
+    stops: &mut u32,
+) -> Result<Result<ShellResult, Status>, Failure> {
+    let mut caller = client.clone();
+    let answer = caller.run(request.clone());
+    tokio::pin!(answer);
+    loop {
+        tokio::select! {
+            result = &mut answer => return Ok(result.map(Response::into_inner)),
+            () = signals.next() => *stops += 1,
+        }
+        if *stops > 1 {
+            let left = Failure::new(Kind::Cancelled, "left before the command ended");
+            return Err(left.hint("the command may go on; `shellglass session list` shows"));
+        }
+        let (mut other, cancel) = (client.clone(), cancel_request(request));
+        tokio::spawn(async move { other.cancel(cancel).await });
+    }
 }
 
 fn request(context: &Context, arguments: &Run) -> Result<ExecuteRequest, Failure> {

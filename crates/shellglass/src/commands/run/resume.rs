@@ -3,8 +3,10 @@
 //! already is passed over.
 
 use crate::error::{Failure, Kind};
+use glass_proto::shellglass::v1::{CancelRequest, ExecuteRequest};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::fmt::Write as _;
+use tonic::{Code, Status};
 
 /// Bytes of randomness in a key.
 const KEY_BYTES: usize = 16;
@@ -24,6 +26,32 @@ pub(super) fn fresh_key() -> Result<String, Failure> {
         let _ = write!(key, "{byte:02x}");
     }
     Ok(key)
+}
+
+/// How often a lost daemon is sought again before we give up.
+pub(super) const RECONNECTS_MAX: u32 = 5;
+
+/// Whether a call failed because the daemon went away, while its execution has
+/// not. A broken transport is `Unavailable` or, where a stream was cut off in
+/// the middle, one of the others; a daemon's own error is final.
+pub(super) fn is_lost(status: &Status) -> bool {
+    let is_transport = std::error::Error::source(status).is_some();
+    match status.code() {
+        Code::Unavailable => true,
+        Code::Unknown | Code::Internal | Code::Cancelled => is_transport,
+        _ => false,
+    }
+}
+
+/// What names the execution of a request from its first moment on.
+pub(super) fn cancel_request(request: &ExecuteRequest) -> CancelRequest {
+    let args = request.args.as_ref();
+    CancelRequest {
+        tool_call_id: args
+            .map(|args| args.tool_call_id.clone())
+            .unwrap_or_default(),
+        ..CancelRequest::default()
+    }
 }
 
 /// How much of one stream has been printed, over all connections.

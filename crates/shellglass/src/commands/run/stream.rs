@@ -1,7 +1,7 @@
 //! Follows an execution: output as it arrives, then its end.
 
 use super::progress::Progress;
-use super::resume::Printed;
+use super::resume::{Printed, RECONNECTS_MAX, cancel_request, is_lost};
 use super::signals::Signals;
 use super::verdict;
 use crate::client::{Client, Context, connect};
@@ -18,9 +18,6 @@ use tonic::{Code, Status, Streaming};
 /// How often a silent command is looked at.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How often a lost daemon is sought again before we give up.
-const RECONNECTS_MAX: u32 = 5;
-
 /// Longest wait for a cancel when nobody reads what comes of it.
 const CANCEL_WAIT: Duration = Duration::from_secs(10);
 
@@ -34,7 +31,7 @@ pub(super) async fn follow(
     request: ExecuteRequest,
     signals: &mut Signals,
 ) -> Result<ExitCode, Failure> {
-    let mut follower = Follower::new(client);
+    let mut follower = Follower::new(client, cancel_request(&request));
     let mut reconnects = 0;
     loop {
         match follower.attempt(&request, signals).await {
@@ -66,16 +63,11 @@ impl From<Failure> for Lost {
 }
 
 impl From<Status> for Lost {
-    /// A broken transport is `Unavailable` or, where a stream was cut off in
-    /// the middle, `Unknown`; a daemon's own error is final.
     fn from(status: Status) -> Lost {
-        let is_transport = std::error::Error::source(&status).is_some();
-        match status.code() {
-            Code::Unavailable => Lost::Connection(status),
-            Code::Unknown | Code::Internal | Code::Cancelled if is_transport => {
-                Lost::Connection(status)
-            }
-            _ => Lost::Forever(status.into()),
+        if is_lost(&status) {
+            Lost::Connection(status)
+        } else {
+            Lost::Forever(status.into())
         }
     }
 }
@@ -95,17 +87,20 @@ struct Follower {
     progress: Progress,
     out: Printed,
     err: Printed,
+    /// What cancels the execution.
+    cancel: CancelRequest,
     shell_id: Option<u32>,
     stops: u32,
 }
 
 impl Follower {
-    fn new(client: Client) -> Follower {
+    fn new(client: Client, cancel: CancelRequest) -> Follower {
         Follower {
             client,
             progress: Progress::new(),
             out: Printed::default(),
             err: Printed::default(),
+            cancel,
             shell_id: None,
             stops: 0,
         }
@@ -161,7 +156,8 @@ impl Follower {
         }
     }
 
-    /// A queued command has no stream yet, and Ctrl+C must work there too.
+    /// A call that is not accepted yet has no stream, and Ctrl+C must work there
+    /// too.
     async fn open(
         &mut self,
         request: &ExecuteRequest,
@@ -193,32 +189,25 @@ impl Follower {
         Ok(())
     }
 
-    /// Cancels what is running; before it runs, remembers to.
+    /// Cancels the execution, whether it runs or waits. One that the daemon
+    /// does not know yet is cancelled when it begins.
     fn cancel(&self) {
-        let Some(shell_id) = self.shell_id else {
-            return;
-        };
         let mut client = self.client.clone();
-        let request = CancelRequest {
-            shell_id: Some(shell_id),
-            ..CancelRequest::default()
-        };
+        let request = self.cancel.clone();
         tokio::spawn(async move {
-            if let Err(status) = client.cancel(request).await {
-                eprintln!("{}", Failure::from(status));
+            match client.cancel(request).await {
+                Err(status) if status.code() != Code::NotFound && !is_lost(&status) => {
+                    eprintln!("{}", Failure::from(status));
+                }
+                _ => {}
             }
         });
     }
 
     /// Ends a command whose reader has gone, as SIGPIPE would.
     async fn cancel_and_wait(&mut self) {
-        let request = CancelRequest {
-            shell_id: self.shell_id,
-            ..CancelRequest::default()
-        };
-        if self.shell_id.is_some() {
-            let _ = tokio::time::timeout(CANCEL_WAIT, self.client.cancel(request)).await;
-        }
+        let cancelled = self.client.cancel(self.cancel.clone());
+        let _ = tokio::time::timeout(CANCEL_WAIT, cancelled).await;
     }
 
     /// Takes one event.
@@ -249,7 +238,8 @@ impl Follower {
             Event::Exit(exit) => verdict::of_exit(&exit).map(Next::Status),
             Event::Rejected(refused) => Err(Failure::new(Kind::Refused, refused.reason)),
             Event::PermissionDenied(denied) => Err(Failure::new(Kind::Refused, denied.error)),
-            Event::SpawnError(error) => Err(Failure::new(Kind::Broken, error.error)),
+            Event::SpawnError(error) => Err(Failure::new(Kind::Broken, error.error)
+                .hint("nothing was run; is the directory there, and is the shell?")),
             Event::Start(_) | Event::Stdout(_) | Event::Stderr(_) => Ok(Next::Event),
         }
     }

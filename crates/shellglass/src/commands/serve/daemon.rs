@@ -13,12 +13,18 @@ use glass_session::{Engine, Settings};
 use glass_spawn::{Keeper, KeeperEvent, start_keeper};
 use glass_store::{OpenError, Store};
 use std::ffi::OsString;
-use std::time::Duration;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
 /// Time for a keeper to come up.
 const KEEPER_DEADLINE: Duration = Duration::from_secs(5);
+
+/// Time for a daemon that is stopping to let go of the journal, and the pause
+/// between two tries to have it.
+const HANDOVER_DEADLINE: Duration = Duration::from_secs(3);
+const HANDOVER_PAUSE: Duration = Duration::from_millis(20);
 
 /// How often quotas are looked at.
 const RETENTION_PAUSE: Duration = Duration::from_secs(5);
@@ -30,7 +36,7 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     // From here on a signal ends us in order, also while we begin.
     let stop = stop_signals()?;
-    let store = open_journal(plan)?;
+    let store = take_journal(plan).await?;
     let tokens = tokens::load(&plan.data_dir)?;
     let (keeper, events) = reach_keeper(plan).await?;
     let started = Engine::start(session_settings(plan), store, keeper, events).await;
@@ -79,24 +85,37 @@ impl From<End> for Result<(), Failure> {
     }
 }
 
-fn open_journal(plan: &Plan) -> Result<Store, Failure> {
-    Store::open(&plan.data_dir, &Limits::from(&plan.settings.limits)).map_err(|error| {
-        let failure = Failure::new(Kind::Failed, with_causes(&error));
-        match error {
-            OpenError::Locked { .. } => failure.hint(
-                "a daemon is running there already, and `shellglass run` uses it; \
-                 another one needs its own --data-dir and --socket",
-            ),
-            OpenError::ReadOnly { .. } | OpenError::NotADirectory { .. } => {
-                failure.hint("choose a directory that you can write with --data-dir")
+/// Opens the journal. One that is locked although nobody answers belongs to a
+/// daemon that is just stopping or beginning, which is waited for.
+async fn take_journal(plan: &Plan) -> Result<Store, Failure> {
+    let deadline = Instant::now() + HANDOVER_DEADLINE;
+    let limits = Limits::from(&plan.settings.limits);
+    loop {
+        match Store::open(&plan.data_dir, &limits) {
+            Err(OpenError::Locked { .. })
+                if Instant::now() < deadline && UnixStream::connect(&plan.socket).is_err() =>
+            {
+                tokio::time::sleep(HANDOVER_PAUSE).await;
             }
-            OpenError::NewerSchema { .. } => failure.hint("use the newer Shellglass that wrote it"),
-            OpenError::Corrupt { .. } => {
-                failure.hint("move the file away, and a new journal is begun")
-            }
-            _ => failure,
+            opened => return opened.map_err(no_journal),
         }
-    })
+    }
+}
+
+fn no_journal(error: OpenError) -> Failure {
+    let failure = Failure::new(Kind::Failed, with_causes(&error));
+    match error {
+        OpenError::Locked { .. } => failure.hint(
+            "a daemon is running there already, and `shellglass run` uses it; \
+             another one needs its own --data-dir and --socket",
+        ),
+        OpenError::ReadOnly { .. } | OpenError::NotADirectory { .. } => {
+            failure.hint("choose a directory that you can write with --data-dir")
+        }
+        OpenError::NewerSchema { .. } => failure.hint("use the newer Shellglass that wrote it"),
+        OpenError::Corrupt { .. } => failure.hint("move the file away, and a new journal is begun"),
+        _ => failure,
+    }
 }
 
 async fn reach_keeper(plan: &Plan) -> Result<(Keeper, mpsc::Receiver<KeeperEvent>), Failure> {
