@@ -37,8 +37,9 @@ pub(crate) fn make_dir(dir: &Path) -> Result<(), OpenError> {
         .map_err(|source| refused("looking at", dir, dir, source))?
         .permissions()
         .mode();
-    if mode & 0o7777 != DIR_MODE {
-        std::fs::set_permissions(dir, Permissions::from_mode(DIR_MODE))
+    // What the user may not do there is left as it is.
+    if mode & 0o7777 & !DIR_MODE != 0 {
+        std::fs::set_permissions(dir, Permissions::from_mode(mode & DIR_MODE))
             .map_err(|source| refused("closing to others", dir, dir, source))?;
     }
     Ok(())

@@ -4,7 +4,7 @@
 
 use super::limits::LimitSettings;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
@@ -66,7 +66,25 @@ pub(crate) struct SessionSettings {
     /// characters: "AWS_*".
     pub scrub_env: Vec<String>,
     /// Variables that every session gets.
+    #[serde(deserialize_with = "variables")]
     pub env: BTreeMap<String, String>,
+}
+
+/// Variables that the kernel can carry.
+fn variables<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    let variables = BTreeMap::<String, String>::deserialize(deserializer)?;
+    let is_odd = |(name, value): &(&String, &String)| {
+        name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
+    };
+    match variables.iter().find(is_odd) {
+        Some((name, _)) => Err(de::Error::custom(format!(
+            "'{}' cannot be a variable",
+            name.escape_debug()
+        ))),
+        None => Ok(variables),
+    }
 }
 
 /// The process that holds the children.
