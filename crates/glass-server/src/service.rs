@@ -287,50 +287,57 @@ impl ShellExec for Service {
 
     async fn spawn_background(
         &self,
-        _: Request<wire::SpawnBackgroundRequest>,
+        request: Request<wire::SpawnBackgroundRequest>,
     ) -> Result<Response<agent::BackgroundShellSpawnResult>, Status> {
+        self.caller(&request)?;
         Err(status::not_yet("SpawnBackground"))
     }
 
     async fn write_stdin(
         &self,
-        _: Request<agent::WriteShellStdinArgs>,
+        request: Request<agent::WriteShellStdinArgs>,
     ) -> Result<Response<agent::WriteShellStdinResult>, Status> {
+        self.caller(&request)?;
         Err(status::not_yet("WriteStdin"))
     }
 
     async fn wait(
         &self,
-        _: Request<wire::WaitRequest>,
+        request: Request<wire::WaitRequest>,
     ) -> Result<Response<wire::WaitResponse>, Status> {
+        self.caller(&request)?;
         Err(status::not_yet("Wait"))
     }
 
     async fn attach(
         &self,
-        _: Request<tonic::Streaming<wire::AttachInput>>,
+        request: Request<tonic::Streaming<wire::AttachInput>>,
     ) -> Result<Response<Self::AttachStream>, Status> {
+        self.caller(&request)?;
         Err(status::not_yet("Attach"))
     }
 
     async fn check_command(
         &self,
-        _: Request<wire::CheckCommandRequest>,
+        request: Request<wire::CheckCommandRequest>,
     ) -> Result<Response<wire::CheckCommandResponse>, Status> {
+        self.caller(&request)?;
         Err(status::not_yet("CheckCommand"))
     }
 
     async fn list_approvals(
         &self,
-        _: Request<wire::Empty>,
+        request: Request<wire::Empty>,
     ) -> Result<Response<wire::ListApprovalsResponse>, Status> {
+        self.caller(&request)?;
         Err(status::not_yet("ListApprovals"))
     }
 
     async fn resolve_approval(
         &self,
-        _: Request<wire::ResolveApprovalRequest>,
+        request: Request<wire::ResolveApprovalRequest>,
     ) -> Result<Response<wire::Empty>, Status> {
+        self.caller(&request)?;
         Err(status::not_yet("ResolveApproval"))
     }
 }

@@ -19,7 +19,7 @@ pub const COMMAND_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Longest variable's value, nonce, directory or tool call id, in bytes. The
 /// kernel takes no argument or variable over 128 KiB.
-const FIELD_BYTES_MAX: usize = 128 * 1024;
+pub const FIELD_BYTES_MAX: usize = 128 * 1024;
 
 /// Most variables that one command may have.
 const VARIABLES_MAX: usize = 1024;

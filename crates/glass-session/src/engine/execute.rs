@@ -125,19 +125,22 @@ impl Engine {
             let why = format!("a timeout of {} ms makes no sense", order.timeout_ms);
             return Err(ExecuteError::Invalid(why));
         }
-        if order.working_directory.contains('\0') || order.tool_call_id.contains('\0') {
-            return Err(ExecuteError::Invalid(
-                "a NUL byte cannot be part of a name".to_owned(),
-            ));
+        let texts = [
+            ("working directory", &order.working_directory),
+            ("tool call id", &order.tool_call_id),
+        ];
+        for (what, text) in texts {
+            check_text(what, text)?;
         }
         for (name, value) in &order.env {
-            if !is_variable_name(name) || value.contains('\0') {
+            if !is_variable_name(name) {
                 let why = format!(
                     "'{}' cannot be a variable of a command",
                     name.escape_debug()
                 );
                 return Err(ExecuteError::Invalid(why));
             }
+            check_text(&format!("variable {name}"), value)?;
         }
         check_sandbox(order.sandbox.as_ref()).map_err(ExecuteError::Sandbox)
     }
@@ -358,6 +361,20 @@ fn scope_of(caller: &Caller, task: &str) -> String {
         Role::Agent => "agent".to_owned(),
         Role::Person => "person".to_owned(),
     }
+}
+
+/// Whether a shell can be given this beside a command.
+fn check_text(what: &str, text: &str) -> Result<(), ExecuteError> {
+    let (bytes, most) = (text.len(), driver::FIELD_BYTES_MAX);
+    if bytes > most {
+        let why = format!("the {what} has {bytes} bytes, and {most} are the limit");
+        return Err(ExecuteError::Invalid(why));
+    }
+    if text.contains('\0') {
+        let why = format!("the {what} has a NUL byte");
+        return Err(ExecuteError::Invalid(why));
+    }
+    Ok(())
 }
 
 fn is_variable_name(name: &str) -> bool {
