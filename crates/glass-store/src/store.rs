@@ -108,15 +108,6 @@ impl Store {
         ShellId(last.saturating_add(1))
     }
 
-    /// A handle that was never used in this directory and never will be, also
-    /// when no execution is recorded under it.
-    pub fn spend_shell_id(&self) -> Result<ShellId, WriteError> {
-        let spent = self.next_shell_id();
-        self.transact(&|txn| txn.spend_shell_id(spent))?;
-        self.inner.checkpointer.grew(CHANGE_LOG_BYTES);
-        Ok(spent)
-    }
-
     /// A recorder for one stream of an execution. Makes no file until there is
     /// a byte; goes on at the end of one that is there.
     pub fn output_writer(&self, shell: ShellId, stream: Stream) -> OutputWriter {

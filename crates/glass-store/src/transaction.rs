@@ -214,15 +214,6 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Notes that no handle up to this one may be used again, also where its row
-    /// is not there.
-    pub(crate) fn spend_shell_id(&self, shell: ShellId) -> Result<(), WriteError> {
-        let sql = "INSERT INTO meta (name, value) VALUES ('shell_id_max', ?1) \
-             ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
-        self.conn.prepare_cached(sql)?.execute(params![shell.0])?;
-        Ok(())
-    }
-
     /// Counts recorded output of an execution as gone.
     pub(crate) fn uncount_output(
         &mut self,

@@ -131,12 +131,8 @@ impl Actor {
     /// Asks a shell what it exports; that it answers says that it is ready.
     pub(super) fn ask_whether_ready(&mut self) {
         if let Some(shell) = &self.shell {
-            // A driver ignores a number that it has seen, so this one must not
-            // come again after a crash. On a full disk that risk is taken.
-            let store = &self.context.store;
-            let spent = store.spend_shell_id();
-            let seq = spent.unwrap_or_else(|_| store.next_shell_id());
-            let message = driver::encode_snapshot(self.session.shell.kind, u64::from(seq.0));
+            let seq = u64::from(self.context.store.next_shell_id().0);
+            let message = driver::encode_snapshot(self.session.shell.kind, seq);
             if let Err(error) = shell.send(&message) {
                 tracing::debug!(%error, "the shell could not be asked what it exports");
             }
@@ -218,6 +214,7 @@ impl Actor {
         let context = self.context.clone();
         tokio::spawn(async move {
             for id in launches {
+                crate::failpoint::hit("forgetting");
                 if context.keeper.forget(id).await.is_err() {
                     return;
                 }

@@ -4,6 +4,8 @@
 //! leaves something that the next call finds again.
 
 use glass_model::{SessionId, ShellId, Stream};
+use rusqlite::params;
+
 use super::Retained;
 use crate::Store;
 use crate::error::{ReadError, WriteError};
@@ -115,7 +117,13 @@ impl Store {
                     bytes += row.get::<_, i64>(0)?;
                 }
             }
-            txn.spend_shell_id(*highest)?;
+            // A handle is never used twice, also when its row is gone.
+            txn.conn
+                .prepare_cached(
+                    "INSERT INTO meta (name, value) VALUES ('shell_id_max', ?1) \
+                     ON CONFLICT DO UPDATE SET value = max(value, excluded.value)",
+                )?
+                .execute(params![highest.0])?;
             txn.delta.add_kept(session, -bytes);
             Ok(bytes.max(0).cast_unsigned())
         })
