@@ -225,6 +225,12 @@ impl Recording {
     pub(crate) fn turn(&mut self, store: &Store) -> io::Result<Turn> {
         let mut turn = Turn::Quiet;
         for (at, origin) in ORIGINS {
+            // A pipe that nobody waits for may not have its writer yet, and
+            // would look deserted; the turn is that of another execution.
+            let unwatched = matches!(self.channels[at].source, Source::Unwatched(_));
+            if origin == Origin::Command && unwatched {
+                continue;
+            }
             let mut budget = TURN_BYTES_MAX;
             while let Step::Moved(bytes) = self.step(at, origin, budget, store)? {
                 budget = budget.saturating_sub(usize::try_from(bytes).unwrap_or(usize::MAX));
