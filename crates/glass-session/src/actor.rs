@@ -180,6 +180,9 @@ pub(crate) struct Actor {
     fresh: Option<ShellId>,
     /// Why the journal refused the command that was about to begin.
     refused: Option<WriteError>,
+    /// Whether the last command may have changed what the shell exports, and
+    /// the shell has not been asked since.
+    exports_unsure: bool,
     /// Whether there is a note that the current command has begun.
     begun_noted: bool,
     /// Whether the shell's death is our doing, so that its code means nothing.
@@ -245,6 +248,7 @@ impl Actor {
             reported_cwd: None,
             fresh: None,
             refused: None,
+            exports_unsure: false,
             begun_noted: false,
             shell_killed: false,
             next,

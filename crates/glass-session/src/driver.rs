@@ -12,6 +12,7 @@
 
 mod argv;
 mod cancel;
+mod exports;
 mod quote;
 mod report;
 mod request;
@@ -20,6 +21,7 @@ mod variables;
 
 pub use argv::{Argv, Style, argv, plain_argv};
 pub use cancel::soft_cancel_signal;
+pub use exports::may_export;
 pub use quote::quote;
 pub use report::{BadReport, REPORT_BYTES_MAX, Report, ReportParser};
 pub use request::{

@@ -78,6 +78,7 @@ impl Actor {
 
     pub(super) async fn start_shell(&mut self, startup: Startup) -> Option<Input> {
         self.shell_killed = false;
+        self.exports_unsure = false;
         match WarmShell::start(&self.context, &self.session, startup, &self.dir).await {
             Ok(shell) => {
                 failpoint::hit("shell-started");
@@ -128,6 +129,11 @@ impl Actor {
             running.recording.lend(Some(own));
         }
         failpoint::hit("begin-journaled");
+        if self.exports_unsure {
+            // Should this command cost the shell its life, the next one has
+            // what the last command exported.
+            self.ask_whether_ready();
+        }
         if let Some(shell) = &self.shell
             && let Err(error) = shell.send(&encoded.message)
         {

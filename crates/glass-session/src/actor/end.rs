@@ -130,6 +130,7 @@ impl Actor {
 
     /// Asks a shell what it exports; that it answers says that it is ready.
     pub(super) fn ask_whether_ready(&mut self) {
+        self.exports_unsure = false;
         if let Some(shell) = &self.shell {
             let seq = u64::from(self.context.store.next_shell_id().0);
             let message = driver::encode_snapshot(self.session.shell.kind, seq);

@@ -1,6 +1,7 @@
 //! The end of an execution: its last bytes, its last event, and what becomes of
 //! its pipes.
 
+use super::begin::begun_name;
 use super::{Actor, Aftermath, End, OutputEnd, SNAPSHOT_AFTER_MS, Tail};
 use crate::driver;
 use crate::failpoint;
@@ -38,6 +39,8 @@ impl Actor {
             .map(|execution| execution.command.clone())
             .unwrap_or_default();
         let long = command.len() > driver::INLINE_BYTES_MAX;
+        let ran = self.running.as_ref().is_some_and(|run| run.shell_id == id);
+        self.exports_unsure |= ran && driver::may_export(&command);
         let exit = self.event(
             Some(id),
             EventBody::Exit {
@@ -82,7 +85,15 @@ impl Actor {
                 self.dir.join(driver::command_name(u64::from(id.0))),
             ));
         }
-        self.snapshot_at = Some(Instant::now() + Duration::from_millis(SNAPSHOT_AFTER_MS));
+        if ran && std::mem::take(&mut self.begun_noted) {
+            drop(std::fs::remove_file(self.dir.join(begun_name(id))));
+        }
+        let rest = if self.exports_unsure {
+            0
+        } else {
+            SNAPSHOT_AFTER_MS
+        };
+        self.snapshot_at = Some(Instant::now() + Duration::from_millis(rest));
         None
     }
 
