@@ -11,4 +11,7 @@ keep) __sg_keep || builtin eval "${__sg[code]}"
 based) { __sg_trace_on; builtin eval "${__sg[code]}"
 </dev/null >|"${__sg[dir]}/${__sg[slot]}o" 2>|"${__sg[dir]}/${__sg[slot]}e" 8<&- 9>&-;
 __sg_trace_off; } >/dev/null 2>&1;;
+debug) builtin eval "${__sg[code]}"
+</dev/null >|"${__sg[dir]}/${__sg[slot]}o" 2>|"${__sg[dir]}/${__sg[slot]}e" 8<&- 9>&-;
+__sg_mark; builtin trap -p DEBUG >|"${__sg[dir]}/debug";;
 esac; done; done; builtin eval "${__sg[loop]}"

@@ -45,6 +45,7 @@ __sg_next() {
 # Returns 0 where there is more to execute.
 __sg_settle() {
   [[ ${__sg[how]} == based ]] && __sg_leave_base
+  [[ ${__sg[how]} == debug ]] && __sg_leave_debug
   if [[ ${__sg[phase]} == run ]]; then
     __sg[result]=${__sg[status]}
     if [[ ${__sg[traps]} ]] && __sg_take_trap; then
@@ -109,16 +110,27 @@ __sg_choose() {
 # the command, which is where the trap writes when the command ends the shell:
 # bash undoes the redirections of `eval` before. Around it the trace is off, so
 # that it does not speak of our code. A DEBUG trap cannot be kept quiet like
-# that, so then it is not done.
+# that, so then it is not done; the loop looks afterwards whether there still is
+# one, because a function cannot see it.
 __sg_enter_base() {
   __sg[traps]=1
-  [[ ${__sg[code]} == *DEBUG* ]] && __sg[debug]=1
-  [[ ${__sg[debug]} ]] && builtin return
+  if [[ ${__sg[debug]} || ${__sg[code]} == *DEBUG* ]]; then
+    __sg[how]=debug
+    builtin return
+  fi
   builtin declare -F exec && builtin return
   __sg[how]=based __sg[trace]=
   [[ $- == *x* ]] && __sg[trace]=1
   builtin set +x
   exec >|"${__sg[dir]}/${__sg[slot]}o" 2>|"${__sg[dir]}/${__sg[slot]}e"
+}
+
+# Keeps the status of a command that may have set a DEBUG trap.
+__sg_mark() { __sg[marked]=$?; }
+
+__sg_leave_debug() {
+  __sg[status]=${__sg[marked]} __sg[debug]=
+  if [[ -s ${__sg[dir]}/debug ]]; then __sg[debug]=1; fi
 }
 
 __sg_trace_on() { if [[ ${__sg[trace]} ]]; then builtin set -x; fi; }
