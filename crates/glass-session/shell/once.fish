@@ -10,5 +10,7 @@ __sg_enter; or exit 125
 builtin set -g __sg_last $__sg_seq
 builtin set argv
 begin
-    builtin eval $__sg_code
+    # A last statement that keeps the status, because `eval` takes a redirection
+    # that fails for success.
+    builtin eval $__sg_code\n'builtin set -g __sg_kept $status'
 end </dev/null 9>&-
