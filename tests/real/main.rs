@@ -8,3 +8,5 @@ mod cancel;
 mod keeper;
 mod left_behind;
 mod matrix;
+mod forge;
+mod shells;

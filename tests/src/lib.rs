@@ -9,6 +9,9 @@
 )]
 
 pub mod calls;
+mod stream;
+
+pub use stream::{Streamed, Submitted, exists};
 
 use glass_proto::agent::v1::{self as agent, shell_result::Result as Kind};
 use glass_proto::shellglass::v1::shell_exec_client::ShellExecClient;
