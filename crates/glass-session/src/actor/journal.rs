@@ -83,6 +83,8 @@ impl Actor {
     /// What follows once the changes are in the journal.
     pub(super) fn conclude(&mut self, aftermath: Aftermath) {
         crate::failpoint::hit("journaled");
+        // Whoever hears of an end asks where the session is now.
+        lock(&self.live).session.cwd.clone_from(&self.session.cwd);
         self.feed.publish(aftermath.events);
         crate::failpoint::hit("published");
         if let Some(end) = aftermath.finished {
