@@ -5,7 +5,7 @@
 use crate::matrix::{Case, each_case};
 use glass_proto::shellglass::v1::SessionMode;
 use glass_proto::shellglass::v1::session_event::Event;
-use shellglass_tests::{Daemon, TestSession};
+use shellglass_tests::{Daemon, TestSession, exists};
 use std::collections::HashMap;
 
 /// Everything that began has ended exactly once.
@@ -217,4 +217,38 @@ async fn a_shell_that_lies_about_its_own_command_harms_no_other() {
         }
         every_execution_ended_once(&case.session).await;
     }
+}
+
+/// The report that a command has begun cannot stay in a channel that others
+/// write to, and must be known to the next daemon all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_behind_forged_reports_runs_once_across_a_crash() {
+    let mut daemon = Daemon::start("");
+    let forger = daemon.home().join("forger.py");
+    std::fs::write(&forger, FORGER).unwrap();
+    let case = Case::make(&daemon, "bash", SessionMode::Pipe).await;
+    let (seq, nonce) = request_of("bash");
+    let forge = format!("python3 {} $$ \"{seq}\" \"{nonce}\"", forger.display());
+    let command = format!(
+        "echo ran >>runs; {forge}; touch forged; until test -e go; do sleep 0.02; done; exit 5"
+    );
+    let mut request = case.session.request(&command);
+    request.args.as_mut().unwrap().tool_call_id = "forged-and-crashed".to_owned();
+    let running = case.session.submit_request(request.clone()).await;
+    exists(&case.dir.join("forged")).await;
+    // The daemon has seen the forged reports when it answers this.
+    assert_eq!(case.session.output_of(case.last_started().await).await, "");
+    drop(running);
+    daemon.crash_and_restart();
+    let session = TestSession {
+        client: daemon.client().await,
+        id: case.session.id.clone(),
+    };
+    let attached = session.submit_request(request).await;
+    std::fs::write(case.dir.join("go"), "").unwrap();
+    let result = attached.end().await;
+    assert_eq!((result.code, result.ends), (Some(5), 1), "{result:?}");
+    let next = session.stream("cat runs").await;
+    assert_eq!((next.code, next.out().as_str()), (Some(0), "ran\n"));
+    every_execution_ended_once(&session).await;
 }
