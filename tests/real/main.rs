@@ -1,12 +1,15 @@
 //! The real program with real shells on a real kernel.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a failing test panics")]
 
+mod bad_input;
 mod basics;
-mod exact;
-mod service;
 mod cancel;
+mod cli;
+mod exact;
+mod forge;
 mod keeper;
 mod left_behind;
 mod matrix;
-mod forge;
+mod roles;
+mod service;
 mod shells;

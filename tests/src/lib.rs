@@ -9,6 +9,7 @@
 )]
 
 pub mod calls;
+pub mod program;
 mod stream;
 
 pub use stream::{Streamed, Submitted, exists};
@@ -213,7 +214,18 @@ impl Drop for Daemon {
         }
         self.kill();
         end_everything_under(self.home());
+        assert_no_panic(&self.log());
     }
+}
+
+/// Nothing that a test does may make the daemon panic.
+fn assert_no_panic(log: &str) {
+    // A test that fails already has shown the log.
+    let is_new = !std::thread::panicking();
+    assert!(
+        !is_new || !log.contains("panicked at"),
+        "the daemon panicked:\n{log}"
+    );
 }
 
 /// Ends whatever a test's daemon has left: its keeper and what runs below it.
