@@ -35,7 +35,7 @@ unit: build ## Tests in Rust, over the built binary.
 
 clients: build ## Tests with clients that are not ours, over the built binary.
 	@scripts/deps test
-	SHELLGLASS_BIN=$(BIN) $(PYTHON) -m unittest discover --start-directory tests/clients --verbose
+	SHELLGLASS_BIN=$(BIN) $(PYTHON) tests/clients/run.py
 
 bench: build ## Latency, throughput and memory, with baselines beside them.
 	SHELLGLASS_BIN=$(BIN) cargo bench --locked --package shellglass-tests --bench real

@@ -17,7 +17,7 @@ PROTO = ROOT / "crates/glass-proto/proto"
 BINARY = os.environ.get("SHELLGLASS_BIN", str(ROOT / "target/release/shellglass"))
 
 # Longest wait for anything here, in seconds.
-DEADLINE = 20
+DEADLINE = 30
 
 
 def compile_contract():
@@ -41,15 +41,38 @@ def compile_contract():
 agent, wire, service = compile_contract()
 
 
+class Presenting(
+    grpc.UnaryUnaryClientInterceptor,
+    grpc.UnaryStreamClientInterceptor,
+    grpc.StreamStreamClientInterceptor,
+):
+    """Presents a token with every call."""
+
+    def __init__(self, token):
+        self.metadata = [("authorization", f"Bearer {token}")]
+
+    def intercept(self, continuation, details, request):
+        return continuation(details._replace(metadata=self.metadata), request)
+
+    intercept_unary_unary = intercept
+    intercept_unary_stream = intercept
+    intercept_stream_stream = intercept
+
+
 class Daemon:
     """A daemon with directories of its own. What it says is kept when a test fails."""
 
     def __init__(self, *flags):
+        self.flags = flags
         self.home = tempfile.mkdtemp(prefix="sg-")
         self.environment = dict(os.environ, SHELLGLASS_HOME=self.home)
         self.log = open(Path(self.home) / "log", "w+b")
+        self.start()
+
+    def start(self):
+        """Starts the process and waits until it is ready."""
         self.process = subprocess.Popen(
-            [BINARY, "serve", *flags],
+            [BINARY, "serve", *self.flags],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -60,12 +83,24 @@ class Daemon:
         if "listening on" not in self.ready:
             self.log.seek(0)
             raise RuntimeError(f"no daemon: {self.ready}{self.log.read().decode()}")
-        # grpcio would send the socket's path as the authority, which is not one.
-        self.channel = grpc.insecure_channel(
-            f"unix:{self.home}/run/daemon.sock",
-            options=[("grpc.default_authority", "localhost")],
-        )
+        self.channel = self.connect()
         self.shells = service.ShellExecStub(self.channel)
+
+    def connect(self):
+        """A channel as any program would make it: over the Unix socket."""
+        return grpc.insecure_channel(f"unix:{self.home}/run/daemon.sock")
+
+    def restart(self):
+        """Kills the process, as a crash would, and starts another one."""
+        self.channel.close()
+        self.process.kill()
+        self.process.wait(timeout=DEADLINE)
+        self.process.stdout.close()
+        self.start()
+
+    def token(self, role):
+        """The secret that callers of a role present."""
+        return (Path(self.home) / f"data/{role}.token").read_text().strip()
 
     def run(self, *arguments, **options):
         """Runs the program as a person would."""
@@ -89,7 +124,40 @@ class Daemon:
             self.process.wait(timeout=DEADLINE)
             self.process.stdout.close()
             self.log.close()
+            self.end_keeper()
         shutil.rmtree(self.home, ignore_errors=True)
+
+    def end_keeper(self):
+        """Ends the keeper, which would wait a while for another daemon."""
+        for entry in Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if b"keeper" in words and f"{self.home}/run/keeper.sock".encode() in words:
+                    os.kill(int(entry.name), 9)
+            except (OSError, ValueError):
+                # Not a process, or not one any more.
+                continue
+
+
+class TcpDaemon(Daemon):
+    """The same over TCP, where only a token counts."""
+
+    def __init__(self):
+        super().__init__("--listen", "127.0.0.1:0")
+
+    def connect(self):
+        """A channel that presents a person's token."""
+        address = self.ready.split("http://")[1].split("/")[0]
+        self.bare = grpc.insecure_channel(address)
+        return grpc.intercept_channel(self.bare, Presenting(self.token("person")))
+
+    def restart(self):
+        self.bare.close()
+        super().restart()
+
+    def stop(self):
+        super().stop()
+        self.bare.close()
 
 
 def until(condition):
