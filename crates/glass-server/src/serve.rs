@@ -151,16 +151,19 @@ pub async fn serve(
 async fn router(service: Service) -> Result<Router, ServeError> {
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<ShellExecServer<Service>>().await;
-    let reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(DESCRIPTORS)
-        .build_v1()?;
+    let described = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+    };
     let shell_exec = ShellExecServer::new(service).max_decoding_message_size(REQUEST_BYTES_MAX);
     Ok(Server::builder()
         .initial_stream_window_size(WINDOW_BYTES)
         .initial_connection_window_size(WINDOW_BYTES)
         .add_service(shell_exec)
         .add_service(health)
-        .add_service(reflection))
+        .add_service(described().build_v1()?)
+        // Stock clients of many languages still ask in the older version.
+        .add_service(described().build_v1alpha()?))
 }
 
 /// Opens the socket where a dead daemon may have left one. The caller holds the

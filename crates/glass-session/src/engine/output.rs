@@ -16,7 +16,7 @@ const PAGE_EVENTS_MAX: usize = 512;
 /// Bytes of one answer, so that it fits a message of the usual limit.
 const PAGE_BYTES_MAX: u64 = 2 << 20;
 
-/// Bytes of the longest character: no page is smaller, or it would hold none.
+/// Bytes of the longest character: a page that cannot hold one is made larger.
 const CHARACTER_BYTES_MAX: u64 = 4;
 
 /// A command is *hot* for this long after it has written something.
@@ -376,7 +376,7 @@ impl Engine {
         let max = if max_bytes == 0 {
             PAGE_BYTES_MAX
         } else {
-            max_bytes.clamp(CHARACTER_BYTES_MAX, PAGE_BYTES_MAX)
+            max_bytes.min(PAGE_BYTES_MAX)
         };
         let mut page = OutputPage {
             next_offset: from,
@@ -422,6 +422,9 @@ impl Engine {
         // A page ends between two characters, where the rest of one can follow.
         let held = incomplete_suffix(&page.bytes);
         if held > 0 && (page.running || store.recorded(id)?.position > page.next_offset) {
+            if held == page.bytes.len() && max < CHARACTER_BYTES_MAX {
+                return self.page(id, from, CHARACTER_BYTES_MAX);
+            }
             page.bytes.truncate(page.bytes.len() - held);
             page.next_offset -= held as u64;
         }
