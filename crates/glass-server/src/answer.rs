@@ -56,7 +56,7 @@ impl Streamed {
                             }
                         }
                     }
-                    body => match self.item(&ticket, event, body) {
+                    _ => match self.item(&ticket, event) {
                         Ok(Some(item)) => (item, false),
                         Ok(None) => continue,
                         Err(error) => return fail(&sender, error).await,
@@ -83,9 +83,9 @@ impl Streamed {
         &self,
         ticket: &Ticket,
         event: &glass_model::Event,
-        body: &EventBody,
     ) -> Result<Option<Item>, glass_session::LookupError> {
-        Ok(match body {
+        let (event, bytes) = self.engine.with_bytes(event)?;
+        Ok(match &event.body {
             EventBody::CommandStart { pid, .. } => {
                 let execution = self.engine.execution(&self.caller, ticket.shell_id)?;
                 Some(Item::Start(agent::ShellStreamStart {
@@ -96,7 +96,7 @@ impl Streamed {
                 }))
             }
             EventBody::Output { stream, .. } => {
-                let (data, raw) = text_and_raw(self.engine.event_bytes(event)?);
+                let (data, raw) = text_and_raw(bytes);
                 Some(match stream {
                     Stream::Stdout => Item::Stdout(agent::ShellStreamStdout { data, raw }),
                     Stream::Stderr => Item::Stderr(agent::ShellStreamStderr { data, raw }),

@@ -46,8 +46,8 @@ pub(crate) fn read(
         }
         for event in events {
             let index = event.index;
-            let content = engine.event_bytes(&event)?;
-            let message = session_event(event, content);
+            let (event, content) = engine.with_bytes(&event)?;
+            let message = session_event(event.into_owned(), content);
             bytes += message.encoded_len();
             if bytes > PAGE_BYTES_MAX && !history.events.is_empty() {
                 break 'pages;

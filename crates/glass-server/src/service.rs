@@ -244,14 +244,14 @@ impl ShellExec for Service {
                     Err(error) => return answer::fail(&sender, error).await,
                 };
                 for event in events {
-                    let bytes = match engine.event_bytes(&event) {
-                        Ok(bytes) => bytes,
+                    let (event, bytes) = match engine.with_bytes(&event) {
+                        Ok(told) => told,
                         Err(error) => {
                             let _ = sender.send(Err(status::lookup(error))).await;
                             return;
                         }
                     };
-                    let message = session_event(event.as_ref().clone(), bytes);
+                    let message = session_event(event.into_owned(), bytes);
                     if sender.send(Ok(message)).await.is_err() {
                         return;
                     }

@@ -2,6 +2,7 @@
 
 mod create;
 mod execute;
+mod intact;
 mod output;
 mod start;
 

@@ -18,6 +18,12 @@ use std::task::Context;
 /// Bytes that one event names at most, so that it fits a message.
 const EVENT_BYTES_MAX: u64 = 256 * 1024;
 
+/// A quota removes whole events, so that it holds at least so many of them.
+const QUOTA_EVENTS_MIN: u64 = 16;
+
+/// Bytes that one event may name however small the quota is.
+const EVENT_BYTES_MIN: u64 = 4 * 1024;
+
 /// Bytes moved for one execution before others get their turn.
 const TURN_BYTES_MAX: usize = 1 << 20;
 
@@ -73,6 +79,8 @@ pub(crate) struct Recording {
     /// The shell's own outputs, where some of what belongs to the command
     /// arrives; lent for as long as it runs.
     own: Option<OwnOutputs>,
+    /// How many bytes an event names at most.
+    event_bytes_max: u64,
 }
 
 /// The outputs that a shell was started with, for one that writes messages about
@@ -149,6 +157,7 @@ impl Recording {
             pending: Vec::new(),
             guards: None,
             own: None,
+            event_bytes_max: EVENT_BYTES_MAX,
         };
         for at in 0..2 {
             let channel = &recording.channels[at];
@@ -159,6 +168,13 @@ impl Recording {
             });
         }
         recording
+    }
+
+    /// Makes events small enough for a quota to keep a head and a tail of them.
+    pub(crate) fn within(mut self, quota_bytes: u64) -> Recording {
+        let share = quota_bytes / QUOTA_EVENTS_MIN;
+        self.event_bytes_max = share.clamp(EVENT_BYTES_MIN, EVENT_BYTES_MAX);
+        self
     }
 
     /// Waits from now on for what the pipes bring.
@@ -407,7 +423,7 @@ impl Recording {
         while left > 0 {
             let channel = &self.channels[stream as usize];
             let offset = channel.named;
-            let mut bytes = left.min(EVENT_BYTES_MAX);
+            let mut bytes = left.min(self.event_bytes_max);
             if when == When::Running || bytes < left {
                 let tail = bytes.min(4);
                 let from = offset + bytes - tail;

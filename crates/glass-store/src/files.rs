@@ -123,6 +123,15 @@ impl OutputFiles {
         }
     }
 
+    /// Removes the file that readers have made of both streams, if they have.
+    pub(crate) fn remove_joined(&self, shell: ShellId) -> io::Result<()> {
+        let name = format!("{}/{shell}.all", folder(shell));
+        match rustix::fs::unlinkat(&self.dir, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
     /// Whether somebody may still write to this execution's files.
     pub(crate) fn is_written(&self, shell: ShellId) -> bool {
         self.lock_writers().contains_key(&shell.0)

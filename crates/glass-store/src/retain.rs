@@ -142,6 +142,7 @@ impl Store {
     fn drop_output(&self, kept: &Kept, reason: &str) -> Result<u64, WriteError> {
         let shell = kept.shell;
         let mut dropped = 0;
+        self.remove_joined(shell)?;
         for stream in [Stream::Stdout, Stream::Stderr] {
             let pieces = self.pieces(shell, stream)?;
             dropped += self.drop_pieces(shell, &pieces, reason)?;
@@ -160,6 +161,16 @@ impl Store {
             tracing::debug!(%shell, dropped, counted = kept.bytes, "less output than counted");
         }
         Ok(dropped)
+    }
+
+    /// Removes what readers have made of an execution's output.
+    fn remove_joined(&self, shell: ShellId) -> Result<(), WriteError> {
+        self.files()
+            .remove_joined(shell)
+            .map_err(|source| WriteError::Io {
+                path: self.output_path(shell, Stream::Stdout),
+                source,
+            })
     }
 
     /// The sessions to look at: those that changed, or all of them once.

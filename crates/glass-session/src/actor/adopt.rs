@@ -238,7 +238,8 @@ impl Actor {
             stderr: recorded.stderr,
             position: recorded.position,
         };
-        Ok(Recording::new(store, shell_id, pair, named, Begun::Before))
+        let quota = self.context.settings.limits.execution_output_bytes_max;
+        Ok(Recording::new(store, shell_id, pair, named, Begun::Before).within(quota))
     }
 
     /// Names what an execution has in its files, once its pipes are gone.

@@ -304,7 +304,9 @@ impl Actor {
         let launch = launched.id;
         let pid = u32::try_from(launched.child.pid).unwrap_or(0);
         let store = &self.context.store;
-        let recording = Recording::new(store, id, pair, OutputEnd::default(), Begun::Now);
+        let quota = self.context.settings.limits.execution_output_bytes_max;
+        let recording =
+            Recording::new(store, id, pair, OutputEnd::default(), Begun::Now).within(quota);
         if let Some(text) = file
             && let Err(error) = self.write_command(id, text)
         {

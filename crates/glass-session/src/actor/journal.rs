@@ -34,6 +34,10 @@ impl Actor {
     /// written, keeps both in order until they can. Output that arrives
     /// meanwhile waits in its file.
     pub(super) fn write(&mut self, changes: Vec<Change>, aftermath: Aftermath) {
+        if aftermath.finished.is_some() {
+            // Somebody waits for this one: there may be room again.
+            self.retry_backlog();
+        }
         if self.backlog.is_empty() {
             match self.context.store.commit(&changes) {
                 Ok(()) => return self.conclude(aftermath),

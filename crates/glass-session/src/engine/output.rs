@@ -1,10 +1,11 @@
 //! Reading what commands wrote.
 
+use super::intact::is_surely_intact;
 use super::{Caller, Engine};
 use crate::actor::OutputEnd;
 use crate::errors::LookupError;
 use crate::text::incomplete_suffix;
-use glass_model::{Event, EventBody, EventIndex, Phase, ShellId, Stream};
+use glass_model::{EventBody, EventIndex, Phase, ShellId, Stream};
 use glass_store::ReadError;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -64,24 +65,7 @@ pub struct OutputPage {
 }
 
 impl Engine {
-    /// The bytes that an output event names.
-    pub fn event_bytes(&self, event: &Event) -> Result<Vec<u8>, LookupError> {
-        let EventBody::Output {
-            stream,
-            offset,
-            bytes,
-            ..
-        } = event.body
-        else {
-            return Ok(Vec::new());
-        };
-        let Some(shell_id) = event.shell_id else {
-            return Ok(Vec::new());
-        };
-        Ok(self.piece(shell_id, stream, offset, bytes)?)
-    }
-
-    fn piece(
+    pub(super) fn piece(
         &self,
         id: ShellId,
         stream: Stream,
@@ -115,36 +99,61 @@ impl Engine {
                 }
             }
         };
-        let whole = end.position == end.stdout + end.stderr && end.position <= threshold;
-        match (end.stdout, end.stderr) {
-            (0, 0) if whole => Ok(Gathered::default()),
-            (_, 0) if whole => {
-                let stdout = self.piece(id, Stream::Stdout, 0, end.stdout)?;
-                Ok(Gathered {
-                    interleaved: stdout.clone(),
-                    stdout,
-                    ..Gathered::default()
-                })
+        if end.position == end.stdout + end.stderr && end.position <= threshold {
+            match (end.stdout, end.stderr) {
+                (0, 0) => return Ok(Gathered::default()),
+                (_, 0) => {
+                    let stdout = self.piece(id, Stream::Stdout, 0, end.stdout)?;
+                    if is_surely_intact(&stdout, end.stdout) {
+                        return Ok(Gathered {
+                            interleaved: stdout.clone(),
+                            stdout,
+                            ..Gathered::default()
+                        });
+                    }
+                }
+                (0, _) => {
+                    let stderr = self.piece(id, Stream::Stderr, 0, end.stderr)?;
+                    if is_surely_intact(&stderr, end.stderr) {
+                        return Ok(Gathered {
+                            interleaved: stderr.clone(),
+                            stderr,
+                            ..Gathered::default()
+                        });
+                    }
+                }
+                _ => {}
             }
-            (0, _) if whole => {
-                let stderr = self.piece(id, Stream::Stderr, 0, end.stderr)?;
-                Ok(Gathered {
-                    interleaved: stderr.clone(),
-                    stderr,
-                    ..Gathered::default()
-                })
+        }
+        self.gather_intact(id, end, threshold)
+    }
+
+    /// Gathers until nothing was removed meanwhile. Whatever removes output does
+    /// so once for each piece, so this comes to an end.
+    fn gather_intact(
+        &self,
+        id: ShellId,
+        end: OutputEnd,
+        threshold: u64,
+    ) -> Result<Gathered, LookupError> {
+        loop {
+            let pieces = self.pieces(id, end.position)?;
+            let gathered = self.gather_pieces(id, &pieces, threshold)?;
+            let has_zeros = gathered.interleaved.contains(&0)
+                || gathered.stdout.contains(&0)
+                || gathered.stderr.contains(&0);
+            if !has_zeros || self.pieces(id, end.position)? == pieces {
+                return Ok(gathered);
             }
-            _ => self.gather_pieces(id, end, threshold),
         }
     }
 
     fn gather_pieces(
         &self,
         id: ShellId,
-        end: OutputEnd,
+        pieces: &[Piece],
         threshold: u64,
     ) -> Result<Gathered, LookupError> {
-        let pieces = self.pieces(id, end.position)?;
         let total = |only: Option<Stream>| -> u64 {
             pieces
                 .iter()
@@ -163,14 +172,14 @@ impl Engine {
         let stdout_max = if err <= half { threshold - err } else { half };
         let cut = total(None) > threshold;
         let file = if cut {
-            Some(self.whole_file(id, &pieces, out, err)?)
+            Some(self.whole_file(id, pieces, out, err)?)
         } else {
             None
         };
         Ok(Gathered {
-            stdout: self.cut(id, &pieces, Some(Stream::Stdout), stdout_max)?,
-            stderr: self.cut(id, &pieces, Some(Stream::Stderr), stderr_max)?,
-            interleaved: self.cut(id, &pieces, None, threshold)?,
+            stdout: self.cut(id, pieces, Some(Stream::Stdout), stdout_max)?,
+            stderr: self.cut(id, pieces, Some(Stream::Stderr), stderr_max)?,
+            interleaved: self.cut(id, pieces, None, threshold)?,
             file,
         })
     }
@@ -400,8 +409,13 @@ impl Engine {
                         let skip = page.next_offset.saturating_sub(position).min(bytes);
                         let room = max - page.bytes.len() as u64;
                         let take = (bytes - skip).min(room);
-                        page.bytes
-                            .extend(self.piece(id, stream, offset + skip, take)?);
+                        let wanted = (offset + skip, take);
+                        let Ok(piece) = self.intact_piece(id, stream, wanted, position)? else {
+                            page.dropped += bytes - skip;
+                            page.next_offset = position + bytes;
+                            continue;
+                        };
+                        page.bytes.extend(piece);
                         page.next_offset = position + skip + take;
                         if take == room {
                             break 'pages;
@@ -433,6 +447,7 @@ impl Engine {
 }
 
 /// Some bytes of one stream.
+#[derive(PartialEq, Eq)]
 struct Piece {
     stream: Stream,
     offset: u64,

@@ -98,6 +98,7 @@ impl Store {
             return Ok(0);
         };
         for &shell in shells {
+            self.remove_joined(shell)?;
             for stream in [Stream::Stdout, Stream::Stderr] {
                 self.files()
                     .remove(shell, stream)
