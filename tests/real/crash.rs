@@ -1,10 +1,10 @@
 //! The daemon dies at any moment, and nobody notices: what runs goes on, every
 //! byte is told once and in order, every code is right, nothing runs twice.
 
-mod client;
+pub(crate) mod client;
 mod failpoints;
 mod inheritance;
-mod workload;
+pub(crate) mod workload;
 
 use client::Stubborn;
 use shellglass_tests::Daemon;
