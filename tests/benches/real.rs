@@ -1,6 +1,10 @@
 //! What the program costs, each time beside a baseline of the same run:
 //! `make bench`. Ratios are what counts; the machine is whatever it is.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints and may panic"
+)]
 
 #[path = "real/latency.rs"]
 mod latency;
@@ -14,11 +18,17 @@ mod throughput;
 use table::Table;
 
 fn main() {
-    let only: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let only: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
     let wanted = |name: &str| only.is_empty() || only.iter().any(|word| name.contains(word));
     // A client that hands nothing from thread to thread: what is measured is
     // the daemon, not the client's scheduler.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let mut table = Table::default();
     if wanted("latency") {
         runtime.block_on(latency::measure(&mut table));

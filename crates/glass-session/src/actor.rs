@@ -39,6 +39,10 @@ const BATCH_MS: u64 = 4;
 /// Output is published earlier when this much has gathered.
 const BATCH_BYTES_MAX: u64 = 1 << 20;
 
+/// A command that is not done by then is waited for; most are, and then the
+/// price of waiting is saved.
+const WATCH_AFTER_MS: u64 = 1;
+
 /// A shell that has been idle for this long is asked what it exports, so that
 /// another one could take its place.
 const SNAPSHOT_AFTER_MS: u64 = 40;
@@ -190,6 +194,8 @@ pub(crate) struct Actor {
     next: EventIndex,
     last_flush: Instant,
     flush_at: Option<Instant>,
+    /// When the output of the current command is to be waited for.
+    watch_at: Option<Instant>,
     snapshot_at: Option<Instant>,
     backlog: VecDeque<(Vec<glass_store::Change>, Aftermath)>,
     retry_at: Option<Instant>,
@@ -254,6 +260,7 @@ impl Actor {
             next,
             last_flush: Instant::now(),
             flush_at: None,
+            watch_at: None,
             snapshot_at: None,
             backlog: VecDeque::new(),
             retry_at: None,
@@ -317,6 +324,7 @@ impl Actor {
     fn set_clock(&mut self) {
         let deadlines = [
             self.flush_at,
+            self.watch_at,
             self.snapshot_at,
             self.retry_at,
             self.running.as_ref().and_then(|running| running.deadline),

@@ -20,3 +20,13 @@ pub fn hex_128() -> String {
         .map(|byte| format!("{byte:02x}"))
         .collect()
 }
+
+/// A word that nobody guesses while a shell lives. Short, because shells read
+/// their requests byte by byte.
+pub(crate) fn nonce() -> String {
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    bytes::<10>()
+        .iter()
+        .map(|byte| char::from(LETTERS[usize::from(byte % 32)]))
+        .collect()
+}

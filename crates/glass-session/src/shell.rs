@@ -76,7 +76,7 @@ impl WarmShell {
         startup: Startup,
         dir: &Path,
     ) -> Result<WarmShell, StartError> {
-        let nonce = crate::random::hex_128();
+        let nonce = crate::random::nonce();
         let (request, child_request) = channel()?;
         let (report, child_report) = channel()?;
         rustix::net::sockopt::set_socket_passcred(&report, true)?;

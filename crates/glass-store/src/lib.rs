@@ -21,6 +21,7 @@
 mod change;
 mod checkpoint;
 mod codec;
+mod deferred;
 mod disk;
 mod error;
 mod files;

@@ -183,6 +183,10 @@ impl Store {
     }
 
     pub(crate) fn reader(&self) -> MutexGuard<'_, Connection> {
+        let deferred = self.writer().has_deferred();
+        if deferred && let Err(error) = self.transact(&|_| Ok(())) {
+            tracing::error!(%error, "the newest changes cannot be read yet");
+        }
         self.inner
             .reader
             .lock()

@@ -11,6 +11,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::change::Change;
 use crate::checkpoint::{CHANGE_LOG_BYTES, Checkpointer};
+use crate::deferred::Deferred;
 use crate::disk::{Gauge, Reserve};
 use crate::error::{OpenError, WriteError};
 use crate::files::OutputFiles;
@@ -62,10 +63,17 @@ impl Store {
             Err(OpenError::Database(_)) if reserve.release() => schema::open_writer(&path)?,
             opened => opened?,
         };
-        let shell_id = last_shell_id(&conn).map_err(OpenError::Database)?;
-        let writer = Writer::new(conn).map_err(OpenError::Database)?;
+        let aside = dir.join("deferred");
+        let (deferred, left) = match Deferred::open(&aside) {
+            // Its room is taken once, which a full disk refuses.
+            Err(_) if reserve.release() => Deferred::open(&aside).map_err(failed)?,
+            opened => opened.map_err(failed)?,
+        };
+        let writer = Writer::new(conn, deferred, left).map_err(OpenError::Database)?;
         let writer = Arc::new(Mutex::new(writer));
-        let reader = Mutex::new(schema::open_further(&path)?);
+        let reader = schema::open_further(&path)?;
+        let shell_id = last_shell_id(&reader).map_err(OpenError::Database)?;
+        let reader = Mutex::new(reader);
         let log = dir.join("journal.db-wal");
         let checkpointer =
             Checkpointer::spawn(schema::open_further(&path)?, log, Arc::clone(&writer))
@@ -93,6 +101,17 @@ impl Store {
             .checkpointer
             .grew(changes.iter().map(log_bytes).sum());
         Ok(())
+    }
+
+    /// The same for what begins a command, at a fraction of the price: it
+    /// survives us at once, and enters the database with the next commit or
+    /// before the next read. Whether its numbers are right is found out only
+    /// then.
+    pub fn defer(&self, changes: &[Change]) -> Result<(), WriteError> {
+        if !self.disk_low() && self.writer().defer(changes) {
+            return Ok(());
+        }
+        self.commit(changes)
     }
 
     /// A handle that was never used in this directory.

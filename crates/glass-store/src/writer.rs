@@ -5,6 +5,8 @@
 
 use rusqlite::Connection;
 
+use crate::change::Change;
+use crate::deferred::Deferred;
 use crate::error::WriteError;
 use crate::ledger::{Delta, Ledger};
 use crate::transaction::Transaction;
@@ -13,17 +15,81 @@ use crate::transaction::Transaction;
 pub(crate) struct Writer {
     conn: Connection,
     pub(crate) ledger: Ledger,
+    deferred: Deferred,
+    /// The last transaction found no room: nothing is put off until one does.
+    strained: bool,
 }
 
 impl Writer {
-    pub(crate) fn new(conn: Connection) -> rusqlite::Result<Writer> {
+    /// Takes up the changes that the last process had put off.
+    pub(crate) fn new(
+        conn: Connection,
+        deferred: Deferred,
+        left: Vec<Vec<Change>>,
+    ) -> rusqlite::Result<Writer> {
         let ledger = Ledger::load(&conn)?;
-        Ok(Writer { conn, ledger })
+        let mut writer = Writer {
+            conn,
+            ledger,
+            deferred,
+            strained: false,
+        };
+        for changes in left {
+            if let Err(error) = writer.attempt(&[], |txn| txn.apply_all(&changes)) {
+                // They are in the database, as a rule.
+                tracing::debug!(%error, "deferred changes were not needed");
+            }
+        }
+        writer.deferred.clear();
+        Ok(writer)
     }
 
-    /// Runs `work` as one transaction: all of it, or nothing.
+    /// Writes changes so that they survive us, and lets them enter the database
+    /// with the next transaction. False where that cannot be done.
+    pub(crate) fn defer(&mut self, changes: &[Change]) -> bool {
+        !self.strained
+            && self.deferred.push(changes).unwrap_or_else(|error| {
+                tracing::warn!(%error, "changes could not be put off");
+                false
+            })
+    }
+
+    pub(crate) fn has_deferred(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+
+    /// Runs `work` as one transaction, together with what was put off: all of
+    /// it, or nothing.
     pub(crate) fn transact<T>(
         &mut self,
+        work: &dyn Fn(&mut Transaction<'_>) -> Result<T, WriteError>,
+    ) -> Result<T, WriteError> {
+        if self.deferred.is_empty() {
+            return self.attempt(&[], work);
+        }
+        let changes = self.deferred.changes().to_vec();
+        match self.attempt(&changes, work) {
+            Err(error) if !matches!(error, WriteError::DiskFull) => {
+                // What was put off must not suffer from what came with it, nor
+                // the other way round.
+                let alone = self.attempt(&[], |txn| txn.apply_all(&changes));
+                if let Err(error) = alone {
+                    tracing::error!(%error, "deferred changes are lost");
+                }
+                self.deferred.clear();
+                self.attempt(&[], work)
+            }
+            Ok(value) => {
+                self.deferred.clear();
+                Ok(value)
+            }
+            full => full,
+        }
+    }
+
+    fn attempt<T>(
+        &mut self,
+        before: &[Change],
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, WriteError>,
     ) -> Result<T, WriteError> {
         // A panic may have left a transaction open.
@@ -34,12 +100,13 @@ impl Writer {
             ledger: &self.ledger,
             delta: Delta::default(),
         };
-        let done = work(&mut txn);
+        let done = txn.apply_all(before).and_then(|()| work(&mut txn));
         let delta = txn.delta;
         let committed = done.and_then(|value| {
             self.conn.prepare_cached("COMMIT")?.execute([])?;
             Ok(value)
         });
+        self.strained = matches!(committed, Err(WriteError::DiskFull));
         match committed {
             Ok(value) => {
                 self.ledger.absorb(delta);
@@ -85,11 +152,17 @@ mod tests {
 
     use super::Writer;
     use crate::checkpoint::Checkpointer;
+    use crate::deferred::Deferred;
     use crate::error::WriteError;
     use crate::schema;
 
+    fn writer(conn: rusqlite::Connection, dir: &std::path::Path) -> Writer {
+        let (deferred, left) = Deferred::open(&dir.join("deferred")).expect("a file");
+        Writer::new(conn, deferred, left).expect("a writer")
+    }
+
     fn fill(writer: &mut Writer, bytes: i64) -> Result<(), WriteError> {
-        writer.transact(|txn| {
+        writer.transact(&|txn| {
             let sql = "INSERT INTO session_env (env) VALUES (zeroblob(?1))";
             txn.conn.execute(sql, [bytes])?;
             Ok(())
@@ -102,7 +175,7 @@ mod tests {
         let conn = schema::open_writer(&dir.path().join("journal.db")).expect("a database");
         conn.pragma_update(None, "max_page_count", 200)
             .expect("a limit");
-        let mut writer = Writer::new(conn).expect("a writer");
+        let mut writer = writer(conn, dir.path());
         for _ in 0..3 {
             assert!(matches!(
                 fill(&mut writer, 1 << 20),
@@ -124,7 +197,7 @@ mod tests {
         let path = dir.path().join("journal.db");
         let log = dir.path().join("journal.db-wal");
         let conn = schema::open_writer(&path).expect("a database");
-        let mut writer = Writer::new(conn).expect("a writer");
+        let mut writer = writer(conn, dir.path());
         for _ in 0..70 {
             fill(&mut writer, 1 << 20).expect("there is room");
         }

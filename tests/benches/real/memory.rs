@@ -45,6 +45,14 @@ pub async fn measure(table: &mut Table) {
     }
     let after = resident_kib(daemon.pid());
     let each = (after.saturating_sub(before)) as f64 / SESSIONS as f64;
-    table.figure("an idle session in the daemon", format!("{each:.1} KiB"), "<= 64 KiB");
-    table.figure("idle sessions at once", format!("{}", sessions.len()), ">= 1000");
+    table.figure(
+        "an idle session in the daemon",
+        format!("{each:.1} KiB"),
+        "<= 64 KiB",
+    );
+    table.figure(
+        "idle sessions at once",
+        format!("{}", sessions.len()),
+        ">= 1000",
+    );
 }

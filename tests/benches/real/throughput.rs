@@ -24,7 +24,11 @@ store_output_bytes_max = 17179869184
 
 fn raw_pipe(file: &str) -> f64 {
     let begin = Instant::now();
-    let mut child = Command::new("cat").arg(file).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new("cat")
+        .arg(file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut output = child.stdout.take().unwrap();
     let mut buffer = vec![0; 64 * 1024];
     let mut total = 0;
@@ -79,7 +83,18 @@ pub async fn measure(table: &mut Table) {
         raw = raw.max(raw_pipe(file));
         ours = ours.max(through_daemon(&session, file).await);
     }
-    table.ratio("1 GiB of cat to a client", ours, raw, "raw pipe reader", "MB/s", ">= 0.4x");
+    table.ratio(
+        "1 GiB of cat to a client",
+        ours,
+        raw,
+        "raw pipe reader",
+        "MB/s",
+        ">= 0.4x",
+    );
     let peak = crate::memory::peak_kib(daemon.pid());
-    table.figure("daemon's peak memory then", format!("{} MiB", peak / 1024), "< 64 MiB");
+    table.figure(
+        "daemon's peak memory then",
+        format!("{} MiB", peak / 1024),
+        "< 64 MiB",
+    );
 }

@@ -27,9 +27,12 @@ impl Actor {
             _ => OutputEnd::default(),
         };
         failpoint::hit("drained");
-        if let Some(cwd) = self.reported_cwd.take()
-            && cwd != self.session.cwd
-        {
+        let cwd = self
+            .reported_cwd
+            .take()
+            .filter(|cwd| *cwd != self.session.cwd);
+        let has_moved = cwd.is_some();
+        if let Some(cwd) = cwd {
             self.session.cwd.clone_from(&cwd);
             events.push(self.event(None, EventBody::Cwd { cwd }));
         }
@@ -63,7 +66,10 @@ impl Actor {
         }
         changes.extend(events.iter().map(|event| self.recorded(event)));
         changes.push(change);
-        changes.push(self.session_change(None));
+        self.session.active_ms = at_ms;
+        if has_moved {
+            changes.push(self.session_change(None));
+        }
         self.write(
             changes,
             Aftermath {
@@ -77,6 +83,7 @@ impl Actor {
                 }),
             },
         );
+        self.watch_at = None;
         self.keep_to_quota();
         self.release_pipes(id);
         failpoint::hit("finished");

@@ -62,7 +62,7 @@ impl Actor {
     pub(super) fn commit_now(&mut self, changes: &[Change]) -> Result<(), WriteError> {
         self.retry_backlog();
         if self.backlog.is_empty() {
-            self.context.store.commit(changes)
+            self.context.store.defer(changes)
         } else {
             Err(WriteError::DiskFull)
         }

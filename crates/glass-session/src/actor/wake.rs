@@ -1,6 +1,6 @@
 //! What wakes a session, and what it makes of that.
 
-use super::{Actor, BATCH_BYTES_MAX, BATCH_MS, Message, absolute};
+use super::{Actor, BATCH_BYTES_MAX, BATCH_MS, Message, WATCH_AFTER_MS, absolute};
 use crate::driver::Report;
 use crate::recording::Turn;
 use crate::routes::Note;
@@ -97,7 +97,7 @@ impl Actor {
             }
             crate::failpoint::hit("report-handled");
             if only_begun {
-                self.watch_warm();
+                self.watch_at = Some(Instant::now() + Duration::from_millis(WATCH_AFTER_MS));
                 if !self.hides_something(bytes) {
                     // It stays until the command is done: should we die, the
                     // next daemon must know that the command has begun.
@@ -200,6 +200,9 @@ impl Actor {
         }
         if due(&mut self.flush_at, now) {
             self.flush();
+        }
+        if due(&mut self.watch_at, now) {
+            self.watch_warm();
         }
         if due(&mut self.snapshot_at, now) {
             self.ask_for_snapshot();
