@@ -1,17 +1,17 @@
 # The chores of Shellglass. Each target works as the only command after a clone.
 
-BIN    := $(CURDIR)/target/release/shellglass
+BIN    := $(CURDIR)/target/dist/shellglass
 PYTHON := $(CURDIR)/.tools/venv/bin/python
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help build run stop test lint tidy unit clients bench install fuzz soak
+.PHONY: help build run stop test lint tidy unit clients bench install fuzz
 
 help: ## Say what there is.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-build: ## Build the release binary.
+build: ## Build the binary that people run.
 	@scripts/deps build
-	cargo build --release --locked --package shellglass
+	cargo build --profile dist --locked --package shellglass
 
 run: build ## Start the daemon in the background and run a first command.
 	@scripts/first-run $(BIN)
@@ -45,6 +45,3 @@ install: build ## Install the binary, its manual and its completions below PREFI
 
 fuzz: ## Run every fuzz target for a minute (needs cargo-fuzz).
 	@scripts/fuzz
-
-soak: build ## Run mixed commands for an hour and watch memory and descriptors.
-	SHELLGLASS_BIN=$(BIN) cargo test --release --locked --package shellglass-tests -- --ignored soak

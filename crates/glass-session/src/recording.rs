@@ -5,15 +5,21 @@
 //! batches. Invariant: the events of a stream name its bytes in order, without
 //! gap or overlap, and end between two characters where the stream is UTF-8.
 
+mod channel;
+mod own;
+
 use crate::actor::OutputEnd;
 use crate::pipes::Pair;
 use crate::ready::ReadyFd;
 use crate::text::incomplete_suffix;
+use channel::{Channel, Source};
 use glass_model::{Dropped, EventBody, ShellId, Stream};
 use glass_store::{Moved, OutputWriter, ReadError, SpliceError, Store};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::task::Context;
+
+pub(crate) use own::OwnOutputs;
 
 /// Bytes that one event names at most, so that it fits a message.
 const EVENT_BYTES_MAX: u64 = 256 * 1024;
@@ -26,39 +32,6 @@ const EVENT_BYTES_MIN: u64 = 4 * 1024;
 
 /// Bytes moved for one execution before others get their turn.
 const TURN_BYTES_MAX: usize = 1 << 20;
-
-/// What the pipe of a flooding command is enlarged to, in bytes.
-const FLOOD_PIPE_BYTES: usize = 1 << 20;
-
-/// What it is set back to for the next command, in bytes.
-const QUIET_PIPE_BYTES: usize = 64 * 1024;
-
-/// A command that fills a pipe of the default size in one go is a flood.
-const FLOOD_READ_BYTES: u64 = 60 * 1024;
-
-/// One output pipe with the file behind it.
-struct Channel {
-    stream: Stream,
-    source: Source,
-    writer: OutputWriter,
-    /// How many bytes the file has.
-    length: u64,
-    /// How many of them have an event.
-    named: u64,
-    /// How many of them a quota has removed.
-    trimmed: u64,
-    enlarged: bool,
-}
-
-enum Source {
-    /// Nobody waits for it; a command that ends at once never needs to.
-    Unwatched(OwnedFd),
-    Open(ReadyFd),
-    /// No process holds the other end any more; the descriptor is kept for
-    /// the next command.
-    Ended(OwnedFd),
-    Gone,
-}
 
 /// Something that has no event yet.
 enum Pending {
@@ -81,33 +54,6 @@ pub(crate) struct Recording {
     own: Option<OwnOutputs>,
     /// How many bytes an event names at most.
     event_bytes_max: u64,
-}
-
-/// The outputs that a shell was started with, for one that writes messages about
-/// a command there and not where the command's output goes.
-pub(crate) struct OwnOutputs([ReadyFd; 2]);
-
-impl OwnOutputs {
-    pub(crate) fn new(pair: Pair) -> io::Result<OwnOutputs> {
-        Ok(OwnOutputs([
-            ReadyFd::register(pair.0)?,
-            ReadyFd::register(pair.1)?,
-        ]))
-    }
-
-    /// Takes what belongs to no command: what start files printed, or what a
-    /// shell said between two commands. At most `max` bytes are kept.
-    pub(crate) fn take_stray(&self, max: usize) -> Vec<u8> {
-        let mut text = Vec::new();
-        let mut buffer = [0; 4096];
-        for fd in &self.0 {
-            while let Ok(count @ 1..) = rustix::io::read(fd, &mut buffer) {
-                let room = max - text.len();
-                text.extend_from_slice(&buffer[..count.min(room)]);
-            }
-        }
-        text
-    }
 }
 
 /// What a turn of moving bytes found.
@@ -520,48 +466,4 @@ enum Step {
     Moved(u64),
     Blocked,
     Ended,
-}
-
-impl Channel {
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
-        match &self.source {
-            Source::Open(fd) => Some(fd.as_fd()),
-            Source::Unwatched(fd) | Source::Ended(fd) => Some(fd.as_fd()),
-            Source::Gone => None,
-        }
-    }
-
-    /// Waits no longer for this pipe; its registration is over, too, because a
-    /// pipe without writers counts as readable for ever.
-    fn end(&mut self) {
-        self.source = match std::mem::replace(&mut self.source, Source::Gone) {
-            Source::Open(fd) => Source::Ended(fd.into_fd()),
-            Source::Unwatched(fd) => Source::Ended(fd),
-            ended => ended,
-        };
-    }
-
-    fn enlarge_for(&mut self, bytes: u64) {
-        if bytes >= FLOOD_READ_BYTES
-            && !self.enlarged
-            && let Source::Open(fd) = &self.source
-        {
-            self.enlarged = true;
-            // Best effort: users have a limited number of pipe pages.
-            let _ = rustix::pipe::fcntl_setpipe_size(fd.as_fd(), FLOOD_PIPE_BYTES);
-        }
-    }
-
-    fn into_fd(self) -> Option<OwnedFd> {
-        let fd = match self.source {
-            Source::Open(fd) => fd.into_fd(),
-            Source::Unwatched(fd) | Source::Ended(fd) => fd,
-            Source::Gone => return None,
-        };
-        if self.enlarged {
-            // Pages that only a flood needs are not kept for idle pipes.
-            let _ = rustix::pipe::fcntl_setpipe_size(&fd, QUIET_PIPE_BYTES);
-        }
-        Some(fd)
-    }
 }

@@ -238,7 +238,6 @@ proptest::proptest! {
                     Effect::Finish(id, _) => proptest::prop_assert!(finished.insert(id)),
                     Effect::Begin(id, _) => {
                         proptest::prop_assert!(!begun.contains(&id));
-                        current = Some(id);
                     }
                     _ => {}
                 }
