@@ -43,5 +43,5 @@ bench: build ## Latency, throughput and memory, with baselines beside them.
 install: build ## Install the binary, its manual and its completions below PREFIX.
 	@scripts/install $(BIN) $(PREFIX)
 
-fuzz: ## Run every fuzz target for a minute (needs cargo-fuzz).
+fuzz: ## Run every fuzz target for half a minute (needs a nightly compiler).
 	@scripts/fuzz

@@ -24,6 +24,8 @@
 mod cgroup;
 mod channel;
 mod client;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod keeper;
 mod limits;
 mod process;

@@ -116,4 +116,20 @@ mod tests {
         assert_eq!(Report::decode(&[0; REPORT_BYTES]), None);
         assert_eq!(Report::decode(&[1; 5]), None);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_record_is_read_as_it_would_be_written(
+            bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..64),
+            kind in 0..6_u8,
+        ) {
+            let mut bytes = bytes;
+            if let Some(byte) = bytes.get_mut(8..12) {
+                byte.copy_from_slice(&u32::from(kind).to_ne_bytes());
+            }
+            if let Some(report) = Report::decode(&bytes) {
+                proptest::prop_assert_eq!(Report::decode(&report.encode()), Some(report));
+            }
+        }
+    }
 }

@@ -38,6 +38,8 @@ pub fn parse_state(bytes: &[u8]) -> Option<State> {
 #[cfg(test)]
 mod tests {
     use super::{State, parse_state};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     #[test]
     fn a_whole_state_is_read() {
@@ -60,6 +62,34 @@ mod tests {
             b"/\0=x\0",
         ] {
             assert_eq!(parse_state(torn), None, "{torn:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_sound_state_or_none(
+            bytes in vec(prop_oneof![any::<u8>(), Just(0), Just(b'='), Just(b'/')], 0..300),
+        ) {
+            if let Some(State { env, .. }) = parse_state(&bytes) {
+                prop_assert!(!env.is_empty() && bytes.ends_with(b"\0"));
+                prop_assert!(env.iter().all(|entry| entry.contains(&b'=')));
+            }
+        }
+
+        #[test]
+        fn a_state_that_is_cut_off_is_never_more_than_there_was(
+            names in vec("[A-Z]{1,8}", 1..8),
+            at in any::<prop::sample::Index>(),
+        ) {
+            let mut text = "/tmp\0".to_owned();
+            for name in &names {
+                text.push_str(&format!("{name}=value\0"));
+            }
+            let whole = parse_state(text.as_bytes()).expect("it is whole");
+            let cut = &text.as_bytes()[..at.index(text.len())];
+            if let Some(state) = parse_state(cut) {
+                prop_assert_eq!(&state.env[..], &whole.env[..state.env.len()]);
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod child;
 mod crash;
+mod damage;
 mod disk;
 mod fixture;
 mod journal;

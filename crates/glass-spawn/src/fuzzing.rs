@@ -1,0 +1,22 @@
+//! What fuzz targets reach of the protocol. Not part of an ordinary build.
+
+use prost::Message;
+
+use crate::report::Report;
+use crate::wire::{self, Answer, Request};
+
+/// Reads bytes as everything that they could be.
+pub fn read_any(bytes: &[u8]) {
+    comes_back::<Request>(bytes);
+    comes_back::<Answer>(bytes);
+    if let Some(report) = Report::decode(bytes) {
+        assert_eq!(Report::decode(&report.encode()), Some(report));
+    }
+}
+
+fn comes_back<M: Message + Default + PartialEq>(bytes: &[u8]) {
+    if let Ok(message) = wire::decode::<M>(bytes) {
+        let again = wire::decode::<M>(&message.encode_to_vec());
+        assert!(again.is_ok_and(|again| again == message));
+    }
+}
