@@ -19,7 +19,7 @@ mod request;
 mod snapshot;
 mod variables;
 
-pub use argv::{Argv, Style, argv, plain_argv};
+pub use argv::{Argv, PLAIN_BYTES_MAX, Style, argv, plain_argv};
 pub use cancel::soft_cancel_signal;
 pub use exports::may_export;
 pub use quote::quote;

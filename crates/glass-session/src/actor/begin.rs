@@ -150,14 +150,11 @@ impl Actor {
         };
         // Start files belong to warm shells: here they would write into the
         // output of every command.
-        let argv = match self.session.shell.kind {
-            ShellKind::Other => driver::plain_argv(&self.session.shell, &execution.command),
-            _ => driver::argv(
-                &self.session.shell,
-                Startup::Nothing,
-                Style::Once,
-                &self.dir,
-            ),
+        let shell = &self.session.shell;
+        let argv = if self.is_plain(&execution) {
+            driver::plain_argv(shell, &execution.command)
+        } else {
+            driver::argv(shell, Startup::Nothing, Style::Once, &self.dir)
         };
         let encoded = match self.line_request(&execution) {
             Ok(encoded) => encoded,
@@ -186,10 +183,17 @@ impl Actor {
         None
     }
 
-    /// What the shell of one command is told; a shell that we cannot drive only
-    /// waits for the word to go.
+    /// Whether a command is run without a driver: because its shell has none, or
+    /// because nobody needs the state that it leaves.
+    fn is_plain(&self, execution: &Execution) -> bool {
+        let fits = execution.command.len() <= driver::PLAIN_BYTES_MAX;
+        self.session.shell.kind == ShellKind::Other || (self.session.ephemeral && fits)
+    }
+
+    /// What the shell of one command is told; one without a driver only waits
+    /// for the word to go.
     pub(super) fn line_request(&self, execution: &Execution) -> Result<Encoded, RequestError> {
-        if self.session.shell.kind == ShellKind::Other {
+        if self.is_plain(execution) {
             return Ok(Encoded {
                 message: b"\n".to_vec(),
                 file: None,
@@ -255,7 +259,9 @@ impl Actor {
             (REQUEST_LABEL.to_owned(), channel.try_clone()?),
         ];
         let mut env = self.context.shell_env(&self.session);
-        if self.session.shell.kind == ShellKind::Other {
+        if self.is_plain(execution) {
+            let key = tool_call_id(execution);
+            crate::context::set_variable(&mut env, "SHELLGLASS_TOOL_CALL_ID", &key);
             for (name, value) in &execution.env {
                 crate::context::set_variable(&mut env, name, value);
             }

@@ -122,7 +122,8 @@ impl Engine {
                 return Err(CreateError::Unsupported(why));
             }
             Some(mode) => mode,
-            None if drivable => Mode::Pipe,
+            // Warmth is of no use to a single command.
+            None if drivable && !spec.ephemeral => Mode::Pipe,
             None => Mode::Line,
         };
         let or = |value: u32, default: u32| if value == 0 { default } else { value };
