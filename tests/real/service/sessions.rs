@@ -158,6 +158,23 @@ async fn disposing_ends_what_runs_and_what_waits() {
     }
 }
 
+#[tokio::test]
+async fn a_keeper_ends_when_the_last_session_and_the_daemon_have_gone() {
+    let mut daemon = Daemon::start("[keeper]\nidle_seconds = 1\n");
+    let mut client = daemon.client().await;
+    for _ in 0..5 {
+        let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+        session.run("true").await;
+        let line = TestSession::with(&daemon, "bash", SessionMode::Line).await;
+        line.run("true").await;
+        client.dispose_session(session.reference()).await.unwrap();
+        client.dispose_session(line.reference()).await.unwrap();
+    }
+    // At once: whoever is told that a session is gone may stop everything.
+    daemon.kill();
+    eventually("the keeper has gone", || daemon.keeper_pid().is_none()).await;
+}
+
 fn ephemeral(daemon: &Daemon, command: &str) -> ExecuteRequest {
     let path = std::env::var("PATH").unwrap();
     let spec = CreateSessionRequest {

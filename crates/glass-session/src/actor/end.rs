@@ -10,6 +10,7 @@ use glass_model::{EventBody, LaunchId, ShellId};
 use glass_spawn::Launched;
 use glass_spawn::tree::{self, Manner, Scope, Tag, TreeEnd};
 use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 
 /// The variable by which a process can be told to belong to an execution.
 const TAG_VARIABLE: &str = "SHELLGLASS_TOOL_CALL_ID";
@@ -205,11 +206,12 @@ impl Actor {
         let unused = self
             .launches
             .take_unused(|id| Some(id) == shell || Some(id) == running || tails.contains(&id));
-        self.forget(unused);
+        self.forget(unused, Vec::new());
     }
 
-    fn forget(&self, launches: Vec<LaunchId>) {
-        if launches.is_empty() {
+    /// Lets the keeper forget children, and then answers whoever waits for it.
+    fn forget(&self, launches: Vec<LaunchId>, waiting: Vec<oneshot::Sender<()>>) {
+        if launches.is_empty() && waiting.is_empty() {
             return;
         }
         let context = self.context.clone();
@@ -217,8 +219,13 @@ impl Actor {
             for id in launches {
                 crate::failpoint::hit("forgetting");
                 if context.keeper.forget(id).await.is_err() {
-                    return;
+                    // A keeper that is gone remembers nothing.
+                    break;
                 }
+            }
+            for reply in waiting {
+                // Whoever asked may have left.
+                let _ = reply.send(());
             }
         });
     }
@@ -229,8 +236,6 @@ impl Actor {
         self.settle_tails();
         self.flush();
         self.tails.clear();
-        let launches = self.launches.take_all();
-        self.forget(launches);
         let event = self.event(None, EventBody::Disposed);
         self.session.disposed_ms = Some(event.at_ms);
         let changes = vec![self.recorded(&event), self.session_change(None)];
@@ -246,9 +251,11 @@ impl Actor {
         }
         self.show();
         self.feed.close();
-        for reply in std::mem::take(&mut self.disposals) {
-            let _ = reply.send(());
-        }
+        // A keeper that still held something of ours would wait for a daemon to
+        // claim it, long after the last one has stopped.
+        let launches = self.launches.take_all();
+        let disposals = std::mem::take(&mut self.disposals);
+        self.forget(launches, disposals);
         self.over = true;
         None
     }
