@@ -65,7 +65,8 @@ class Daemon:
     def __init__(self, *flags):
         self.flags = flags
         self.home = tempfile.mkdtemp(prefix="sg-")
-        self.environment = dict(os.environ, SHELLGLASS_HOME=self.home)
+        # The start files of whoever runs the tests are none of their business.
+        self.environment = dict(os.environ, SHELLGLASS_HOME=self.home, HOME=self.home)
         self.log = open(Path(self.home) / "log", "w+b")
         self.start()
 

@@ -8,11 +8,12 @@
     reason = "a failing test panics"
 )]
 
-pub mod calls;
-pub mod program;
 mod stream;
 
 pub use stream::{Streamed, Submitted, exists};
+
+pub mod calls;
+pub mod program;
 
 use glass_proto::agent::v1::{self as agent, shell_result::Result as Kind};
 use glass_proto::shellglass::v1::shell_exec_client::ShellExecClient;
@@ -131,6 +132,9 @@ impl Daemon {
             .open(self.home().join("log"))
             .unwrap();
         let mut command = self.command();
+        // The start files of whoever runs the tests are none of their business,
+        // and a shell that is ended while it reads them could leave its mark.
+        command.env("HOME", self.home());
         command.arg("serve").args(&self.arguments);
         for (name, value) in &self.variables {
             command.env(name, value);
@@ -222,10 +226,7 @@ impl Drop for Daemon {
 fn assert_no_panic(log: &str) {
     // A test that fails already has shown the log.
     let is_new = !std::thread::panicking();
-    assert!(
-        !is_new || !log.contains("panicked at"),
-        "the daemon panicked:\n{log}"
-    );
+    assert!(!is_new || !log.contains("panicked at"), "the daemon panicked:\n{log}");
 }
 
 /// Ends whatever a test's daemon has left: its keeper and what runs below it.
@@ -277,7 +278,8 @@ pub async fn connect(socket: &Path) -> Client {
     let endpoint = tonic::transport::Endpoint::try_from(uri)
         .unwrap()
         .initial_stream_window_size(4 << 20)
-        .initial_connection_window_size(8 << 20);
+        .initial_connection_window_size(8 << 20)
+        .max_frame_size(1 << 20);
     let channel = endpoint
         .connect()
         .await
@@ -434,6 +436,7 @@ impl TestSession {
             eventually("the command is under way", when).await;
             let request = wire::CancelRequest {
                 session_id,
+                shell_id: None,
                 ..wire::CancelRequest::default()
             };
             client.cancel(request).await.expect("cancel answers");
