@@ -156,8 +156,14 @@ impl Recording {
                 readable |= fd.poll_readable(cx);
             }
         }
-        for fd in self.own.iter().flat_map(|own| &own.0) {
-            readable |= fd.poll_readable(cx);
+        for (channel, fd) in self
+            .channels
+            .iter()
+            .zip(self.own.iter().flat_map(|own| &own.0))
+        {
+            if !matches!(channel.source, Source::Unwatched(_)) {
+                readable |= fd.poll_readable(cx);
+            }
         }
         readable
     }
@@ -186,14 +192,25 @@ impl Recording {
     /// Moves what is in the pipes now.
     pub(crate) fn turn(&mut self, store: &Store) -> io::Result<Turn> {
         let mut turn = Turn::Quiet;
+        // What the shell says of a command comes after what the command wrote
+        // before: so it is counted first and read last.
+        let own = [self.own_bytes(0)?, self.own_bytes(1)?];
         for (at, origin) in ORIGINS {
             // A pipe that nobody waits for may not have its writer yet, and
             // would look deserted; the turn is that of another execution.
-            let unwatched = matches!(self.channels[at].source, Source::Unwatched(_));
-            if origin == Origin::Command && unwatched {
+            if matches!(self.channels[at].source, Source::Unwatched(_)) {
                 continue;
             }
-            let mut budget = TURN_BYTES_MAX;
+            let mut budget = match origin {
+                Origin::Command => TURN_BYTES_MAX,
+                Origin::Shell => own[at].min(TURN_BYTES_MAX),
+            };
+            if budget == 0 {
+                if let Some(own) = &self.own {
+                    own.0[at].exhausted();
+                }
+                continue;
+            }
             while let Step::Moved(bytes) = self.step(at, origin, budget, store)? {
                 budget = budget.saturating_sub(usize::try_from(bytes).unwrap_or(usize::MAX));
                 if budget == 0 {
@@ -229,6 +246,14 @@ impl Recording {
             }
         }
         Ok(())
+    }
+
+    /// How much the shell's own output has.
+    fn own_bytes(&self, at: usize) -> io::Result<usize> {
+        match self.fd(at, Origin::Shell) {
+            Some(fd) => Ok(usize::try_from(rustix::io::ioctl_fionread(fd)?).unwrap_or(usize::MAX)),
+            None => Ok(0),
+        }
     }
 
     fn fd(&self, at: usize, origin: Origin) -> Option<BorrowedFd<'_>> {

@@ -28,6 +28,7 @@ pub(crate) struct Gauge {
     checked_ms: AtomicU64,
     written_bytes: AtomicU64,
     low: AtomicBool,
+    scarce: AtomicBool,
 }
 
 impl Gauge {
@@ -39,6 +40,7 @@ impl Gauge {
             checked_ms: AtomicU64::new(0),
             written_bytes: AtomicU64::new(0),
             low: AtomicBool::new(false),
+            scarce: AtomicBool::new(false),
         };
         gauge.check();
         gauge
@@ -47,6 +49,11 @@ impl Gauge {
     /// Notes that so much was written.
     pub(crate) fn wrote(&self, bytes: u64) {
         self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether so little is free that the next write may find nothing.
+    pub(crate) fn is_scarce(&self) -> bool {
+        self.is_low() || self.scarce.load(Ordering::Relaxed)
     }
 
     /// Whether less is free than must be.
@@ -65,9 +72,10 @@ impl Gauge {
     pub(crate) fn check(&self) {
         self.checked_ms.store(self.now_ms(), Ordering::Relaxed);
         self.written_bytes.store(0, Ordering::Relaxed);
-        let low = self
-            .free_bytes()
-            .is_some_and(|free| free < self.free_bytes_min);
+        let free = self.free_bytes();
+        let low = free.is_some_and(|free| free < self.free_bytes_min);
+        let scarce = free.is_some_and(|free| free < RESERVE_FREE_BYTES_MIN);
+        self.scarce.store(scarce, Ordering::Relaxed);
         if self.low.swap(low, Ordering::Relaxed) != low {
             tracing::warn!(low, "the free space crossed the limit for recording output");
         }

@@ -106,9 +106,10 @@ impl Store {
     /// The same for what begins a command, at a fraction of the price: it
     /// survives us at once, and enters the database with the next commit or
     /// before the next read. Whether its numbers are right is found out only
-    /// then.
+    /// then. Where the disk is almost full it is committed at once, so that a
+    /// command does not begin whose end could not be recorded.
     pub fn defer(&self, changes: &[Change]) -> Result<(), WriteError> {
-        if !self.disk_low() && self.writer().defer(changes) {
+        if !self.inner.gauge.is_scarce() && self.writer().defer(changes) {
             return Ok(());
         }
         self.commit(changes)

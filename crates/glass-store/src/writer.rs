@@ -34,13 +34,20 @@ impl Writer {
             deferred,
             strained: false,
         };
+        let mut homeless = Vec::new();
         for changes in left {
-            if let Err(error) = writer.attempt(&[], |txn| txn.apply_all(&changes)) {
+            match writer.attempt(&[], |txn| txn.apply_all(&changes)) {
+                Ok(()) => {}
+                Err(WriteError::DiskFull) => homeless.extend(changes),
                 // They are in the database, as a rule.
-                tracing::debug!(%error, "deferred changes were not needed");
+                Err(error) => tracing::debug!(%error, "deferred changes were not needed"),
             }
         }
-        writer.deferred.clear();
+        if homeless.is_empty() {
+            writer.deferred.clear();
+        } else {
+            writer.deferred.keep(homeless);
+        }
         Ok(writer)
     }
 
