@@ -47,13 +47,12 @@ impl Deferred {
         if there < FILE_BYTES as usize {
             rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, FILE_BYTES)?;
         }
-        let (left, end) = records(&content);
         let deferred = Deferred {
             file,
-            end,
+            end: 0,
             changes: Vec::new(),
         };
-        Ok((deferred, left))
+        Ok((deferred, records(&content)))
     }
 
     /// Writes changes to the file. False where they are of another kind or do
@@ -76,11 +75,6 @@ impl Deferred {
         self.end = end;
         self.changes.extend_from_slice(changes);
         Ok(true)
-    }
-
-    /// Goes on waiting with changes that are in the file already.
-    pub(crate) fn keep(&mut self, changes: Vec<Change>) {
-        self.changes = changes;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -113,15 +107,14 @@ fn read_up_to(file: &File, content: &mut [u8]) -> io::Result<usize> {
     Ok(there)
 }
 
-/// The records of a file, up to the first that is not whole, and where they end.
-fn records(content: &[u8]) -> (Vec<Vec<Change>>, u64) {
+/// The records of a file, up to the first that is not whole.
+fn records(mut content: &[u8]) -> Vec<Vec<Change>> {
     let mut found = Vec::new();
-    let mut end = 0;
-    while let Some((head, rest)) = content[end..].split_at_checked(HEAD_BYTES) {
+    while let Some((head, rest)) = content.split_at_checked(HEAD_BYTES) {
         let word =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let (length, sum) = (word(0) as usize, word(4));
-        let Some((payload, _)) = rest.split_at_checked(length) else {
+        let Some((payload, rest)) = rest.split_at_checked(length) else {
             break;
         };
         if length == 0 || check(payload) != sum {
@@ -131,9 +124,9 @@ fn records(content: &[u8]) -> (Vec<Vec<Change>>, u64) {
             break;
         };
         found.push(changes);
-        end += HEAD_BYTES + length;
+        content = rest;
     }
-    (found, end as u64)
+    found
 }
 
 /// FNV-1a. Against a torn record, not against anybody's intent: the directory
@@ -385,7 +378,7 @@ mod tests {
             noise in proptest::collection::vec(proptest::num::u8::ANY, 0..200),
             cut in 0usize..400,
         ) {
-            proptest::prop_assert!(records(&noise).0.is_empty());
+            proptest::prop_assert!(records(&noise).is_empty());
             let dir = tempfile::tempdir().expect("a directory");
             let path = dir.path().join("d");
             let (mut deferred, _) = Deferred::open(&path).expect("it opens");
@@ -394,7 +387,7 @@ mod tests {
             let mut content = std::fs::read(&path).expect("it is there");
             content.truncate(cut);
             let expected = usize::from(cut >= whole);
-            proptest::prop_assert_eq!(records(&content).0.len(), expected);
+            proptest::prop_assert_eq!(records(&content).len(), expected);
         }
     }
 }

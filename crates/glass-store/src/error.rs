@@ -49,6 +49,10 @@ pub enum OpenError {
     /// SQLite failed for another reason.
     #[error("the journal could not be opened")]
     Database(#[source] rusqlite::Error),
+    /// What the last process had begun to write could not be finished. It is
+    /// still there.
+    #[error("the journal's last changes could not be finished")]
+    Unfinished(#[source] WriteError),
     /// The system failed.
     #[error("{action} {} failed", path.display())]
     Io {

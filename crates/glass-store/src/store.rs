@@ -58,18 +58,15 @@ impl Store {
         reserve.refill(&gauge);
 
         let path = dir.join("journal.db");
-        let conn = match schema::open_writer(&path) {
+        let writer = match open_writer(dir, &path) {
             // Opening writes a little, which a full disk refuses.
-            Err(OpenError::Database(_)) if reserve.release() => schema::open_writer(&path)?,
+            Err(OpenError::Database(_) | OpenError::Unfinished(_) | OpenError::Io { .. })
+                if reserve.release() =>
+            {
+                open_writer(dir, &path)?
+            }
             opened => opened?,
         };
-        let aside = dir.join("deferred");
-        let (deferred, left) = match Deferred::open(&aside) {
-            // Its room is taken once, which a full disk refuses.
-            Err(_) if reserve.release() => Deferred::open(&aside).map_err(failed)?,
-            opened => opened.map_err(failed)?,
-        };
-        let writer = Writer::new(conn, deferred, left).map_err(OpenError::Database)?;
         let writer = Arc::new(Mutex::new(writer));
         let reader = schema::open_further(&path)?;
         let shell_id = last_shell_id(&reader).map_err(OpenError::Database)?;
@@ -172,6 +169,14 @@ impl Store {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Opens the database for writing, with what the last process put off.
+fn open_writer(dir: &Path, path: &Path) -> Result<Writer, OpenError> {
+    let conn = schema::open_writer(path)?;
+    let (deferred, left) = Deferred::open(&dir.join("deferred"))
+        .map_err(|source| lock::refused("opening", dir, dir, source))?;
+    Writer::new(conn, deferred, left).map_err(OpenError::Unfinished)
 }
 
 /// The highest handle that was ever used; rows that are gone count too.

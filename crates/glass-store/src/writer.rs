@@ -26,7 +26,7 @@ impl Writer {
         conn: Connection,
         deferred: Deferred,
         left: Vec<Vec<Change>>,
-    ) -> rusqlite::Result<Writer> {
+    ) -> Result<Writer, WriteError> {
         let ledger = Ledger::load(&conn)?;
         let mut writer = Writer {
             conn,
@@ -34,20 +34,23 @@ impl Writer {
             deferred,
             strained: false,
         };
-        let mut homeless = Vec::new();
         for changes in left {
             match writer.attempt(&[], |txn| txn.apply_all(&changes)) {
                 Ok(()) => {}
-                Err(WriteError::DiskFull) => homeless.extend(changes),
-                // They are in the database, as a rule.
-                Err(error) => tracing::debug!(%error, "deferred changes were not needed"),
+                // They are in the database already.
+                Err(
+                    error @ (WriteError::Duplicate { .. }
+                    | WriteError::NotOpen { .. }
+                    | WriteError::OutOfOrder { .. }
+                    | WriteError::UnknownSession { .. }),
+                ) => tracing::debug!(%error, "deferred changes were not needed"),
+                // They stay where they are, and nobody reads a journal without
+                // them: a command that runs would be unknown, its handle would
+                // be given out again, and it could be run again.
+                Err(error) => return Err(error),
             }
         }
-        if homeless.is_empty() {
-            writer.deferred.clear();
-        } else {
-            writer.deferred.keep(homeless);
-        }
+        writer.deferred.clear();
         Ok(writer)
     }
 

@@ -179,3 +179,55 @@ fn too_little_free_space_is_noticed() {
     drop(store);
     assert!(!open(dir.path()).disk_low());
 }
+
+#[test]
+fn what_was_put_off_waits_for_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let test = "disk::puts_off_and_fills";
+    let Some(mut child) = child::of_test_with_mounts(test, dir.path()) else {
+        return;
+    };
+    assert!(child.status().unwrap().success());
+}
+
+#[test]
+#[ignore = "is the child of the test above"]
+fn puts_off_and_fills() {
+    let Some(dir) = child::dir() else { return };
+    child::mount(&[
+        "-t",
+        "tmpfs",
+        "-o",
+        "size=32m",
+        "none",
+        dir.to_str().unwrap(),
+    ]);
+    let store = open(&dir);
+    let tape = Tape::begin(&store, 1);
+    let shell = store.next_shell_id();
+    let running = glass_model::Execution {
+        phase: glass_model::Phase::Running,
+        launch: Some(glass_model::LaunchId(1)),
+        start: Some(EventIndex(0)),
+        // More than the database has room for where it stands.
+        command: "x".repeat(100_000),
+        ..crate::fixture::execution(&tape.id, shell)
+    };
+    store
+        .defer(&[glass_store::Change::InsertExecution(running.clone())])
+        .unwrap();
+    drop(store);
+    std::fs::remove_file(dir.join("reserve")).unwrap();
+    let mut filler = std::fs::File::create(dir.join("filler")).unwrap();
+    while filler.write_all(&[1; 4096]).is_ok() {}
+    drop(filler);
+
+    for _ in 0..2 {
+        let refused = Store::open(&dir, &roomy()).err();
+        assert!(refused.is_some(), "there is no room for what was put off");
+    }
+    std::fs::remove_file(dir.join("filler")).unwrap();
+    let store = open(&dir);
+    assert_eq!(store.execution(shell).unwrap(), Some(running));
+    assert!(store.next_shell_id() > shell);
+}

@@ -112,6 +112,9 @@ fn no_journal(error: OpenError) -> Failure {
         OpenError::ReadOnly { .. } | OpenError::NotADirectory { .. } => {
             failure.hint("choose a directory that you can write with --data-dir")
         }
+        OpenError::Unfinished(_) => {
+            failure.hint("free space on the disk of the data directory; nothing is lost")
+        }
         OpenError::NewerSchema { .. } => failure.hint("use the newer Shellglass that wrote it"),
         OpenError::Corrupt { .. } => failure.hint("move the file away, and a new journal is begun"),
         _ => failure,
