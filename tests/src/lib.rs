@@ -226,7 +226,10 @@ impl Drop for Daemon {
 fn assert_no_panic(log: &str) {
     // A test that fails already has shown the log.
     let is_new = !std::thread::panicking();
-    assert!(!is_new || !log.contains("panicked at"), "the daemon panicked:\n{log}");
+    assert!(
+        !is_new || !log.contains("panicked at"),
+        "the daemon panicked:\n{log}"
+    );
 }
 
 /// Ends whatever a test's daemon has left: its keeper and what runs below it.
@@ -255,9 +258,15 @@ fn end_everything_under(home: &Path) {
     }
 }
 
-/// Whether a process has its working directory there.
+/// Whether a process has its working directory there, or was started by a daemon
+/// there.
 fn is_in(pid: u32, home: &str) -> bool {
+    let marked = format!("SHELLGLASS_HOME={home}\0");
     std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(home))
+        || std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+            let mut windows = environment.windows(marked.len());
+            windows.any(|window| window == marked.as_bytes())
+        })
 }
 
 /// Every process with its command line, words separated by blanks.

@@ -10,7 +10,9 @@ use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::shellglass::v1::shell_exec_server::ShellExec;
 use glass_proto::{sandbox_from_wire, session_event, text_and_raw};
-use glass_session::{Caller, CreateError, Engine, ExecuteError, OrderSpec, SessionSpec, SessionView, Target, Ticket};
+use glass_session::{
+    Caller, CreateError, Engine, ExecuteError, OrderSpec, SessionSpec, SessionView, Target, Ticket,
+};
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -173,7 +175,11 @@ impl ShellExec for Service {
             None if request.tool_call_id.is_empty() => None,
             None => {
                 let (task, key) = (&request.task_id, &request.tool_call_id);
-                Some(self.engine.tool_call(&caller, task, key).map_err(status::lookup)?)
+                Some(
+                    self.engine
+                        .tool_call(&caller, task, key)
+                        .map_err(status::lookup)?,
+                )
             }
         };
         let cancelled = self

@@ -112,11 +112,7 @@ pub(crate) fn create(error: CreateError) -> Status {
 }
 
 fn sandbox(message: String) -> Status {
-    with_hint(
-        Code::FailedPrecondition,
-        message,
-        NO_SANDBOX_HINT,
-    )
+    with_hint(Code::FailedPrecondition, message, NO_SANDBOX_HINT)
 }
 
 pub(crate) fn execute(error: ExecuteError) -> Status {

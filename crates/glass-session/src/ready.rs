@@ -37,6 +37,27 @@ impl ReadyFd {
         true
     }
 
+    /// Whether more than so many bytes are there; else the task is woken later,
+    /// or never where the other end is gone: that stays announced for ever.
+    pub(crate) fn poll_more_than(&self, cx: &mut Context<'_>, bytes: usize) -> bool {
+        // Twice: where nothing is new, the second look is the one that waits.
+        for _ in 0..2 {
+            if !self.poll_readable(cx) {
+                return false;
+            }
+            if self.has_more_than(bytes) {
+                return true;
+            }
+            self.exhausted();
+        }
+        false
+    }
+
+    /// Whether more than so many bytes are there now.
+    pub(crate) fn has_more_than(&self, bytes: usize) -> bool {
+        rustix::io::ioctl_fionread(self).is_ok_and(|waiting| waiting > bytes as u64)
+    }
+
     /// Says that nothing was there: the next wait is for something new.
     pub(crate) fn exhausted(&self) {
         self.pending.store(false, Ordering::Relaxed);

@@ -162,7 +162,8 @@ impl Recording {
             .zip(self.own.iter().flat_map(|own| &own.0))
         {
             if !matches!(channel.source, Source::Unwatched(_)) {
-                readable |= fd.poll_readable(cx);
+                // A shell that gave its place to a program holds them no more.
+                readable |= fd.poll_more_than(cx, 0);
             }
         }
         readable

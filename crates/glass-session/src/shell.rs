@@ -52,6 +52,8 @@ pub(crate) struct WarmShell {
     request: OwnedFd,
     report: Option<ReadyFd>,
     parser: ReportParser,
+    /// Bytes at the front of the report channel that were seen and stay there.
+    left_bytes: usize,
     startup_output: Option<OwnedFd>,
     /// The shell's own outputs, when they are needed and not lent out.
     pub(crate) own: Option<OwnOutputs>,
@@ -113,7 +115,10 @@ impl WarmShell {
             argv: argv.argv,
             env: context.shell_env(session),
             cwd: existing_directory(&session.cwd).into_bytes(),
-            cgroup: context.cgroup_name(&format!("{}-warm", session.id)),
+            // A name of its own: whoever still makes sure that the last shell's
+            // group is empty must not find this shell in it. And not the nonce,
+            // because every process can read the name of its group.
+            cgroup: context.cgroup_name(&format!("{}-{}", session.id, crate::random::nonce())),
         };
         let tag = Tag::Warm {
             session: session.id.clone(),
@@ -137,6 +142,7 @@ impl WarmShell {
             request,
             report: Some(ReadyFd::register(report)?),
             parser: ReportParser::default(),
+            left_bytes: 0,
             startup_output,
             own,
         })
@@ -160,6 +166,7 @@ impl WarmShell {
             request,
             report: Some(ReadyFd::register(report)?),
             parser: ReportParser::default(),
+            left_bytes: 0,
             startup_output: None,
             own: own.map(OwnOutputs::new).transpose()?,
         })
@@ -176,9 +183,15 @@ impl WarmShell {
     }
 
     pub(crate) fn poll_report(&self, cx: &mut TaskContext<'_>) -> bool {
-        self.report
-            .as_ref()
-            .is_some_and(|report| report.poll_readable(cx))
+        let Some(report) = &self.report else {
+            return false;
+        };
+        match self.left_bytes {
+            0 => report.poll_readable(cx),
+            // The other end may be gone, as after `exec`: then nothing new will
+            // come, and the process's end tells the rest.
+            seen => report.poll_more_than(cx, seen),
+        }
     }
 
     /// Looks at the reports without taking them. Bytes that the driver itself
@@ -225,15 +238,15 @@ impl WarmShell {
                 self.consume(count)?;
                 continue;
             }
-            report.exhausted();
+            self.leave(count);
             return Ok(Peeked::Nothing);
         }
     }
 
     /// Whether more than so many bytes wait in the channel.
     pub(crate) fn has_more_than(&self, bytes: usize) -> bool {
-        let waiting = self.report.as_ref().map(rustix::io::ioctl_fionread);
-        matches!(waiting, Some(Ok(waiting)) if waiting > bytes as u64)
+        let report = self.report.as_ref();
+        report.is_some_and(|report| report.has_more_than(bytes))
     }
 
     /// Believes nothing any more that comes through the channel.
@@ -241,15 +254,18 @@ impl WarmShell {
         self.report = None;
     }
 
-    /// Waits for something new, although what was seen stays in the channel.
-    pub(crate) fn exhausted(&self) {
+    /// Waits for something new, although the bytes that were seen stay in the
+    /// channel.
+    pub(crate) fn leave(&mut self, bytes: usize) {
+        self.left_bytes = bytes;
         if let Some(report) = &self.report {
             report.exhausted();
         }
     }
 
     /// Takes bytes that `peek` has shown.
-    pub(crate) fn consume(&self, mut count: usize) -> io::Result<()> {
+    pub(crate) fn consume(&mut self, mut count: usize) -> io::Result<()> {
+        self.left_bytes = 0;
         let Some(report) = &self.report else {
             return Ok(());
         };

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// Bytes read of a process's environment: what the kernel accepts for it.
@@ -100,10 +101,15 @@ pub(crate) fn all() -> Vec<(i32, Stat)> {
 /// A file's identity, whatever it is called.
 pub(crate) type FileId = (u64, u64);
 
+/// Which file this is, behind all of its links.
+pub(crate) fn file_id(path: &Path) -> Option<FileId> {
+    let meta = fs::metadata(path).ok()?;
+    Some((meta.dev(), meta.ino()))
+}
+
 /// Which file a process executes.
 pub(crate) fn exe_id(pid: i32) -> Option<FileId> {
-    let meta = fs::metadata(format!("/proc/{pid}/exe")).ok()?;
-    Some((meta.dev(), meta.ino()))
+    file_id(Path::new(&format!("/proc/{pid}/exe")))
 }
 
 /// The file name of what a process executes; its own name for it where the

@@ -106,6 +106,32 @@ fn a_second_ctrl_c_leaves_at_once() {
 }
 
 #[test]
+fn a_program_that_took_its_shells_place_can_tidy_up() {
+    let daemon = Daemon::start("[limits]\ncancel_grace_ms = 20000\n");
+    let tidy = "perl -e '$SIG{INT} = sub { open G, q(>tidied); exit }; open F, q(>begun); \
+                print F qq($$\\n); close F; sleep 1 while 1'";
+    let id = daemon.cli(&["session", "create"]).quiet();
+    let replaced = format!("exec {tidy}");
+    for (flags, command) in [
+        // A shell gives its place to the last command of all.
+        (&["--mode", "auto"][..], tidy),
+        (&["--mode", "line"], tidy),
+        (&["--mode", "pipe"], tidy),
+        (&["--mode", "line"], &replaced),
+        (&["--session", id.trim()], &replaced),
+    ] {
+        let child = piped(daemon.line().arg("run").args(flags).arg(command));
+        let process = wait_for_begun(&daemon);
+        signal(child.id(), Signal::INT);
+        let ran = finish(child);
+        assert_eq!(ran.status, 130, "{flags:?} {command}: {ran:?}");
+        assert!(!is_alive(process), "{flags:?} {command}");
+        let tidied = std::fs::remove_file(daemon.home().join("tidied"));
+        assert!(tidied.is_ok(), "{flags:?} {command}");
+    }
+}
+
+#[test]
 fn cancel_stops_a_session_or_one_execution() {
     let daemon = Daemon::start("");
     let id = daemon.cli(&["session", "create"]).quiet();

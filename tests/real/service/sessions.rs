@@ -384,3 +384,32 @@ async fn variables_of_a_session_reach_its_commands() {
         assert_eq!(seen.stdout, "c\ntwo words\ncall\ncat\n", "{mode:?}");
     }
 }
+
+/// Clock ticks that a process has used.
+fn ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields = stat.rsplit_once(") ").unwrap().1.split(' ');
+    fields
+        .skip(11)
+        .take(2)
+        .map(|ticks| ticks.parse::<u64>().unwrap())
+        .sum()
+}
+
+#[tokio::test]
+async fn a_program_in_the_shells_place_costs_the_daemon_nothing() {
+    let daemon = Daemon::start("");
+    for shell in ["bash", "zsh", "fish", "dash"] {
+        let session = TestSession::with(&daemon, shell, SessionMode::Pipe).await;
+        let (_, mut stream) = session.begin("exec sleep 1000").await;
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        let before = ticks(daemon.pid());
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        // Half a second of work would be 50.
+        let used = ticks(daemon.pid()) - before;
+        assert!(used < 15, "{shell}: {used} ticks");
+        assert!(session.cancel(None).await, "{shell}");
+        assert!(rest(&mut stream).await.exit().aborted, "{shell}");
+        assert_eq!(session.run("echo on").await.stdout, "on\n", "{shell}");
+    }
+}

@@ -6,9 +6,10 @@ use crate::context::variable_name;
 use crate::driver::{self, EXIT_STATE_NAME, State};
 use crate::routes::Note;
 use crate::state::{Input, Way};
-use glass_model::{EventBody, LaunchId, ShellId};
+use glass_model::{EventBody, LaunchId, ShellId, ShellKind};
 use glass_spawn::Launched;
 use glass_spawn::tree::{self, Manner, Scope, Tag, TreeEnd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -51,6 +52,7 @@ impl Actor {
             &running.launched,
             scope,
             Manner::Interrupt { grace },
+            self.shell_file(),
         )];
         self.end_in_background(trees, Some(self.note_sender.clone()));
         None
@@ -63,10 +65,20 @@ impl Actor {
             .launches
             .all()
             .iter()
-            .map(|launched| tree_end(launched, Scope::Everything, Manner::Terminate { grace }))
+            .map(|launched| {
+                let manner = Manner::Terminate { grace };
+                tree_end(launched, Scope::Everything, manner, self.shell_file())
+            })
             .collect();
         self.end_in_background(trees, Some(self.note_sender.clone()));
         None
+    }
+
+    /// The file of the session's shell. One that we do not drive may be a script
+    /// whose interpreter is the process, so that its file tells nothing.
+    fn shell_file(&self) -> Option<PathBuf> {
+        let shell = &self.session.shell;
+        (shell.kind != ShellKind::Other).then(|| PathBuf::from(&shell.path))
     }
 
     fn end_in_background(
@@ -92,13 +104,13 @@ impl Actor {
     pub(super) fn kill_shell(&mut self) {
         let Some(shell) = &self.shell else { return };
         self.shell_killed = true;
-        let tree = tree_end(&shell.launched, Scope::Everything, Manner::Kill);
+        let tree = tree_end(&shell.launched, Scope::Everything, Manner::Kill, None);
         self.end_in_background(vec![tree], None);
     }
 
     /// Ends a child that has no task.
     pub(super) fn end_unneeded(&self, launched: Launched) {
-        let tree = tree_end(&launched, Scope::Everything, Manner::Kill);
+        let tree = tree_end(&launched, Scope::Everything, Manner::Kill, None);
         self.end_in_background(vec![tree], None);
     }
 
@@ -261,10 +273,11 @@ impl Actor {
     }
 }
 
-fn tree_end(launched: &Launched, scope: Scope, manner: Manner) -> TreeEnd {
+fn tree_end(launched: &Launched, scope: Scope, manner: Manner, shell: Option<PathBuf>) -> TreeEnd {
     TreeEnd {
         reaper: launched.reaper,
         child: launched.child,
+        shell,
         cgroup: launched.cgroup.clone(),
         scope,
         manner,

@@ -101,13 +101,15 @@ impl Actor {
                 if !self.hides_something(bytes) {
                     // It stays until the command is done: should we die, the
                     // next daemon must know that the command has begun.
-                    shell_waits(&self.shell);
+                    if let Some(shell) = &mut self.shell {
+                        shell.leave(bytes);
+                    }
                     return;
                 }
                 self.note_begun();
             }
             // Only now: whoever dies before this finds the report again.
-            if let Some(shell) = &self.shell
+            if let Some(shell) = &mut self.shell
                 && shell.id() == id
                 && shell.consume(bytes).is_err()
             {
@@ -223,13 +225,6 @@ impl Actor {
             let why = format!("it was not ready within {limit} ms");
             self.take(Input::ShellFailed(why)).await;
         }
-    }
-}
-
-/// Whatever is in the report channel has been seen.
-fn shell_waits(shell: &Option<WarmShell>) {
-    if let Some(shell) = shell {
-        shell.exhausted();
     }
 }
 

@@ -128,6 +128,7 @@ impl Engine {
         let tree = TreeEnd {
             reaper: info.reaper,
             child: info.child,
+            shell: None,
             cgroup: info.cgroup.clone(),
             scope: Scope::Everything,
             manner: Manner::Kill,

@@ -37,6 +37,10 @@ pub struct TreeEnd {
     pub reaper: ProcessRef,
     /// The root's first child: usually a shell.
     pub child: ProcessRef,
+    /// The shell that the child was started as. A child that has since become
+    /// another program is asked as other programs are. Where it is not known,
+    /// whatever the child executes is taken for a shell.
+    pub shell: Option<PathBuf>,
     /// The cgroup of the whole tree, if it has one.
     pub cgroup: Option<PathBuf>,
     /// Which part.

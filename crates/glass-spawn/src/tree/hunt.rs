@@ -32,8 +32,8 @@ const KILL_ROUND: Duration = Duration::from_millis(50);
 pub(super) struct Hunt<'a> {
     tree: &'a TreeEnd,
     judge: Judge<'a>,
-    /// What the child executes: other processes that do are its subshells.
-    child_exe: Option<FileId>,
+    /// The shell's file: processes that execute it are it, and its subshells.
+    shell: Option<FileId>,
     /// All that was ever found to be meant and alive.
     known: BTreeSet<ProcessRef>,
     killed: BTreeSet<ProcessRef>,
@@ -47,7 +47,10 @@ impl<'a> Hunt<'a> {
         Hunt {
             tree,
             judge: Judge::new(&tree.scope, tree.reaper, tree.child),
-            child_exe: procfs::exe_id(tree.child.pid).filter(|_| child_lives),
+            shell: match &tree.shell {
+                Some(path) => procfs::file_id(path),
+                None => procfs::exe_id(tree.child.pid).filter(|_| child_lives),
+            },
             known: (child_lives && tree.scope.has_child())
                 .then_some(tree.child)
                 .into_iter()
@@ -142,9 +145,11 @@ impl<'a> Hunt<'a> {
     }
 
     fn is_shell(&self, process: &ProcessRef) -> bool {
-        let same_file = self.child_exe.is_some() && procfs::exe_id(process.pid) == self.child_exe;
+        let same_file = self.shell.is_some() && procfs::exe_id(process.pid) == self.shell;
         let by_name = || procfs::exe_name(process.pid).is_some_and(|n| SHELLS.contains(&&*n));
-        *process == self.tree.child || same_file || by_name()
+        // Without the shell's file nothing tells that the child is not one.
+        let by_place = self.shell.is_none() && *process == self.tree.child;
+        by_place || same_file || by_name()
     }
 
     /// Kills until nothing is left.

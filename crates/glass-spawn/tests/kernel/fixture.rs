@@ -203,6 +203,7 @@ pub fn all_of(launched: &Launched, manner: Manner) -> TreeEnd {
     TreeEnd {
         reaper: launched.reaper,
         child: launched.child,
+        shell: None,
         cgroup: launched.cgroup.clone(),
         scope: Scope::Everything,
         manner,
