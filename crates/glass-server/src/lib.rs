@@ -10,6 +10,7 @@ mod peer;
 mod serve;
 mod service;
 mod status;
+mod translate;
 
 pub use auth::Tokens;
 pub use serve::{Listening, Options, ServeError, serve};

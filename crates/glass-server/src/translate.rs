@@ -1,0 +1,150 @@
+//! Requests and sessions between the wire and the engine's words.
+
+use crate::status;
+use glass_model::{Mode, Role, Startup};
+use glass_proto::sandbox_from_wire;
+use glass_proto::shellglass::v1 as wire;
+use glass_session::{Caller, OrderSpec, SessionSpec, SessionView, Target};
+use tonic::{Code, Status};
+
+pub(crate) fn threshold_of(request: &wire::ExecuteRequest) -> Option<u64> {
+    request
+        .args
+        .as_ref()
+        .and_then(|args| args.file_output_threshold_bytes)
+}
+
+fn invalid(message: String, hint: &str) -> Status {
+    status::with_hint(Code::InvalidArgument, message, hint)
+}
+
+pub(crate) fn spec_from_wire(request: wire::CreateSessionRequest) -> Result<SessionSpec, Status> {
+    let mode = match request.mode() {
+        wire::SessionMode::Unspecified | wire::SessionMode::Auto => None,
+        wire::SessionMode::Line => Some(Mode::Line),
+        wire::SessionMode::Pipe => Some(Mode::Pipe),
+        wire::SessionMode::Pty => {
+            let message = "mode pty is not part of this version".to_owned();
+            return Err(invalid(message, "use auto, pipe or line"));
+        }
+    };
+    let startup = match request.startup.as_str() {
+        "" => None,
+        "login" => Some(Startup::Login),
+        "rc" => Some(Startup::Rc),
+        "none" => Some(Startup::Nothing),
+        other => {
+            let message = format!("'{}' is no way to start a shell", other.escape_debug());
+            return Err(invalid(message, "use login, rc or none"));
+        }
+    };
+    Ok(SessionSpec {
+        working_directory: request.working_directory,
+        env: request.env.into_iter().collect(),
+        env_is_whole: false,
+        shell: request.shell,
+        mode,
+        name: request.name,
+        task: request.task_id,
+        sandbox: request.sandbox_policy.map(sandbox_from_wire),
+        cols: request.cols,
+        rows: request.rows,
+        scrollback: request.scrollback,
+        workspace_root: request.workspace_root,
+        startup,
+        host: request.host,
+        ephemeral: false,
+    })
+}
+
+pub(crate) fn order_from_wire(
+    caller: &Caller,
+    request: wire::ExecuteRequest,
+) -> Result<(Target, OrderSpec), Status> {
+    let args = request.args.unwrap_or_default();
+    if request.tty {
+        let message = "a terminal for one command is not part of this version".to_owned();
+        return Err(invalid(message, "leave out tty"));
+    }
+    if args.is_background {
+        let message = "background commands are not part of this version".to_owned();
+        return Err(invalid(
+            message,
+            "end the command with '&'; its output can be read later",
+        ));
+    }
+    if args.skip_approval && caller.role == Role::Agent {
+        return Err(status::with_hint(
+            Code::PermissionDenied,
+            "an agent cannot approve itself",
+            "leave out skip_approval",
+        ));
+    }
+    let target = match request.ephemeral {
+        Some(_) if !request.session_id.is_empty() => {
+            let message = "a command has either a session or an ephemeral one".to_owned();
+            return Err(invalid(message, "leave out session_id"));
+        }
+        Some(spec) => {
+            let spec = spec_from_wire(spec)?;
+            Target::Ephemeral(Box::new(SessionSpec {
+                env_is_whole: true,
+                ephemeral: true,
+                ..spec
+            }))
+        }
+        None if request.session_id.is_empty() => Target::Any {
+            task: request.task_id.clone(),
+        },
+        None => Target::Session(request.session_id),
+    };
+    let order = OrderSpec {
+        command: args.command,
+        working_directory: args.working_directory,
+        timeout_ms: args.timeout,
+        tool_call_id: args.tool_call_id,
+        task: request.task_id,
+        env: request.env.into_iter().collect(),
+        sandbox: args.requested_sandbox_policy.map(sandbox_from_wire),
+    };
+    Ok((target, order))
+}
+
+pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
+    let SessionView {
+        session,
+        running,
+        queued,
+        last,
+    } = view;
+    let mode = match session.mode {
+        Mode::Line => wire::SessionMode::Line,
+        Mode::Pipe => wire::SessionMode::Pipe,
+    };
+    let (last_id, last_command, last_exit_code) = last
+        .map_or((0, String::new(), None), |(id, command, code)| {
+            (id.0, command, code)
+        });
+    let last_shell_id = running.as_ref().map_or(last_id, |(id, _)| id.0);
+    wire::Session {
+        session_id: session.id.to_string(),
+        name: session.name,
+        mode: mode.into(),
+        working_directory: session.cwd,
+        shell: session.shell.path,
+        host: "local".to_owned(),
+        task_id: session.task,
+        busy: running.is_some() || queued > 0,
+        running: running.is_some(),
+        active_command: running.map(|(_, command)| command).unwrap_or_default(),
+        cols: session.cols,
+        rows: session.rows,
+        created_unix_ms: session.created_ms,
+        last_activity_unix_ms: session.active_ms,
+        last_shell_id,
+        last_command,
+        last_exit_code,
+        integration: "none".to_owned(),
+        ..wire::Session::default()
+    }
+}
