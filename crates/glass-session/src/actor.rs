@@ -290,6 +290,12 @@ impl Actor {
                 Wake::Clock => self.on_clock().await,
             }
         }
+        // Nobody is let in any more, but what is to be written still is.
+        self.mailbox.close();
+        while !self.backlog.is_empty() {
+            tokio::time::sleep(Duration::from_millis(RETRY_MS)).await;
+            self.retry_backlog();
+        }
     }
 
     /// The next thing to attend to; what is cheapest to miss comes last.

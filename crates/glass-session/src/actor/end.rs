@@ -210,8 +210,11 @@ impl Actor {
     }
 
     /// Lets the keeper forget children that have ended and whose pipes nobody
-    /// holds.
+    /// holds. While their end is not in the journal, the keeper must know it.
     pub(super) fn forget_unused(&mut self) {
+        if !self.backlog.is_empty() {
+            return;
+        }
         let shell = self.shell.as_ref().map(|shell| shell.id());
         let running = self.running.as_ref().map(|running| running.launched.id);
         let tails: Vec<LaunchId> = self.tails.iter().map(|tail| tail.launch).collect();

@@ -96,6 +96,14 @@ impl Actor {
                 self.believe(report).await;
             }
             crate::failpoint::hit("report-handled");
+            if !self.backlog.is_empty() {
+                // What it says could not be written: should we die, the next
+                // daemon must hear of it. Said twice, it is known to be old.
+                if let Some(shell) = &mut self.shell {
+                    shell.leave(bytes);
+                }
+                return;
+            }
             if only_begun {
                 self.watch_at = Some(Instant::now() + Duration::from_millis(WATCH_AFTER_MS));
                 if !self.hides_something(bytes) {
@@ -199,6 +207,10 @@ impl Actor {
         let now = Instant::now();
         if due(&mut self.retry_at, now) {
             self.retry_backlog();
+            if self.backlog.is_empty() {
+                self.on_report().await;
+                self.forget_unused();
+            }
         }
         if due(&mut self.flush_at, now) {
             self.flush();
