@@ -3,8 +3,8 @@
 #![no_main]
 
 use glass_model::{
-    Event, EventBody, EventIndex, Execution, Limits, Mode, Outcome, Phase, Role, SandboxPolicy,
-    Session, SessionId, Shell, ShellId, ShellKind, Startup, Stream,
+    Event, EventBody, EventIndex, Execution, LaunchId, Limits, Mode, Outcome, Phase, Role,
+    SandboxPolicy, Session, SessionId, Shell, ShellId, ShellKind, Startup, Stream,
 };
 use glass_store::{Change, Store};
 use libfuzzer_sys::fuzz_target;
@@ -132,6 +132,13 @@ fn sound() -> &'static BTreeMap<PathBuf, Vec<u8>> {
             });
             store.commit(&changes).expect("there is room");
         }
+        let last = Execution {
+            launch: Some(LaunchId(1)),
+            start: Some(EventIndex(next)),
+            ..execution(&session, store.next_shell_id())
+        };
+        let put_off = Change::InsertExecution(last);
+        store.defer(&[put_off]).expect("there is room");
         let mut files = BTreeMap::new();
         collect(dir.path(), dir.path(), &mut files);
         files

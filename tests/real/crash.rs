@@ -100,7 +100,7 @@ impl Heart {
 }
 
 /// The first execution of a session, once it has begun, and its process.
-async fn started(client: &Stubborn, session: &str) -> (u32, u32) {
+pub(crate) async fn started(client: &Stubborn, session: &str) -> (u32, u32) {
     let deadline = Instant::now() + client::STUBBORNNESS;
     loop {
         let told = client.told(session).await;

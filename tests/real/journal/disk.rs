@@ -90,10 +90,25 @@ async fn run_until_full(session: &TestSession) -> Status {
 
 /// Runs a command as soon as there is room for it again.
 async fn run_when_possible(session: &TestSession, command: &str) -> String {
+    try_when_possible(session, session.request(command))
+        .await
+        .stdout
+}
+
+/// Asks for a command that may have run before there was no room.
+async fn run_request_when_possible(daemon: &Daemon, order: wire::ExecuteRequest) -> Summary {
+    let session = TestSession {
+        client: daemon.client().await,
+        id: order.session_id.clone(),
+    };
+    try_when_possible(&session, order).await
+}
+
+async fn try_when_possible(session: &TestSession, order: wire::ExecuteRequest) -> Summary {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        match session.try_run(session.request(command)).await {
-            Ok(result) => return result.stdout,
+        match session.try_run(order.clone()).await {
+            Ok(result) => return result,
             Err(status) => {
                 assert_says_full(&status);
                 assert!(Instant::now() < deadline, "it stays full");
@@ -185,6 +200,54 @@ async fn a_daemon_begins_on_a_full_disk_and_has_everything() {
     assert_eq!(run_when_possible(&session, "echo $kept").await, "yes\n");
     let told = client.told(&session.id).await;
     assert_eq!(told[&first.shell_id].stdout, first.stdout.as_bytes());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_that_could_not_be_written_is_known_after_a_crash() {
+    let disk = SmallDisk::new(6);
+    let mut daemon = disk.daemon(NO_WATERMARK);
+    let client = Stubborn::new(&daemon.socket());
+    let (go, marks) = (daemon.home().join("go"), daemon.home().join("marks"));
+    let mut running = Vec::new();
+    for (nth, (shell, mode, last)) in [
+        ("bash", SessionMode::Pipe, "sh -c 'exit 5'"),
+        ("zsh", SessionMode::Pipe, "exit 5"),
+        ("dash", SessionMode::Line, "exit 5"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let session = client.create(shell, mode, daemon.home()).await;
+        let command = format!(
+            "until test -e {}; do sleep 0.01; done; echo {nth} >> {}; {last}",
+            go.display(),
+            marks.display()
+        );
+        let order = request(&session, &command, &session);
+        let (mut caller, call) = (daemon.client().await, order.clone());
+        running.push((order, tokio::spawn(async move { caller.run(call).await })));
+        crate::crash::started(&client, &session).await;
+    }
+    let filling = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    let filler = disk.fill(0);
+    run_until_full(&filling).await;
+    std::fs::write(go, "").unwrap();
+    let mut orders = Vec::new();
+    for (order, answer) in running {
+        // Some may have found a little room.
+        if let Err(status) = answer.await.unwrap() {
+            assert_says_full(&status);
+        }
+        orders.push(order);
+    }
+    daemon.crash_and_restart();
+    std::fs::remove_file(filler).unwrap();
+    for order in orders {
+        let result = run_request_when_possible(&daemon, order).await;
+        assert_eq!(result.code, Some(5));
+    }
+    let marks = std::fs::read_to_string(marks).unwrap();
+    assert_eq!(marks.lines().count(), 3, "each ran once: {marks}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
