@@ -12,7 +12,7 @@ use crate::errors::LookupError;
 use crate::feed::{Feed, Follower};
 use glass_model::{EventIndex, Execution, Phase, Role, Session, SessionId, ShellId};
 use glass_store::ReadError;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -44,7 +44,7 @@ struct Inner {
     /// pick the same.
     picks: tokio::sync::Mutex<()>,
     /// Where each execution's reader without an offset goes on.
-    cursors: Mutex<HashMap<ShellId, u64>>,
+    cursors: Mutex<BTreeMap<ShellId, u64>>,
     shells: Vec<String>,
     keeper_lost: watch::Sender<bool>,
 }

@@ -20,6 +20,10 @@ const PAGE_BYTES_MAX: u64 = 2 << 20;
 /// Bytes of the longest character: a page that cannot hold one is made larger.
 const CHARACTER_BYTES_MAX: u64 = 4;
 
+/// Readers without an offset whose place is remembered; the oldest execution's
+/// is forgotten first.
+const CURSORS_MAX: usize = 4096;
+
 /// A command is *hot* for this long after it has written something.
 const HOT_MS: i64 = 2_000;
 
@@ -365,7 +369,11 @@ impl Engine {
             page = self.page(id, from, max_bytes)?;
         }
         if offset.is_none() {
-            crate::actor::lock(&self.0.cursors).insert(id, page.next_offset);
+            let mut cursors = crate::actor::lock(&self.0.cursors);
+            cursors.insert(id, page.next_offset);
+            if cursors.len() > CURSORS_MAX {
+                cursors.pop_first();
+            }
         }
         Ok(page)
     }

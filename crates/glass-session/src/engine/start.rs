@@ -11,7 +11,7 @@ use glass_model::{EventIndex, SessionId};
 use glass_spawn::tree::{self, Manner, Scope, TreeEnd};
 use glass_spawn::{Keeper, KeeperEvent, LaunchInfo};
 use glass_store::Store;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -45,7 +45,7 @@ impl Engine {
             sessions: Mutex::new(HashMap::new()),
             keyed_calls: tokio::sync::Mutex::new(()),
             picks: tokio::sync::Mutex::new(()),
-            cursors: Mutex::new(HashMap::new()),
+            cursors: Mutex::new(BTreeMap::new()),
             shells,
             keeper_lost: watch::Sender::new(false),
         }));
