@@ -3,12 +3,16 @@
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use glass_model::{
     Event, EventBody, EventIndex, Execution, Limits, Mode, Outcome, Phase, Role, SandboxPolicy,
     Session, SessionId, Shell, ShellId, ShellKind, Startup, Stream,
 };
-use glass_store::{Change, Moved, Store};
+use glass_store::{Change, Moved, OpenError, Store};
+
+/// How long a lock may outlive its store.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Limits under which nothing is dropped and no disk is too full.
 pub fn roomy() -> Limits {
@@ -18,8 +22,19 @@ pub fn roomy() -> Limits {
     }
 }
 
+/// Opens a store that nobody has. Another test may be starting a process in
+/// this moment, and such a one holds copies of our descriptors, and with them
+/// the lock of a store that was just closed, until it executes its program.
 pub fn open(dir: &Path) -> Store {
-    Store::open(dir, &roomy()).unwrap()
+    let since = Instant::now();
+    loop {
+        match Store::open(dir, &roomy()) {
+            Err(OpenError::Locked { .. }) if since.elapsed() < LOCK_PATIENCE => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            opened => return opened.unwrap(),
+        }
+    }
 }
 
 pub fn session(seed: u8) -> Session {
