@@ -29,7 +29,7 @@ pub(super) fn fresh_key() -> Result<String, Failure> {
 }
 
 /// How often a lost daemon is sought again before we give up.
-pub(super) const RECONNECTS_MAX: u32 = 5;
+pub(super) const RECONNECTS_MAX: u32 = 20;
 
 /// Whether a call failed because the daemon went away, while its execution has
 /// not. A broken transport is `Unavailable` or, where a stream was cut off in

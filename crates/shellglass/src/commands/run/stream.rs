@@ -15,6 +15,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tonic::{Code, Status, Streaming};
 
+/// Between two attempts to find a daemon.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
+
 /// How often a silent command is looked at.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -42,8 +45,23 @@ pub(super) async fn follow(
             }
             Err(Lost::Connection(_)) => {
                 reconnects += 1;
-                follower.reconnected(connect(context).await?);
+                follower.reconnected(reconnect(context).await?);
             }
+        }
+    }
+}
+
+/// Finds the daemon again. Another caller may be starting one in this moment,
+/// and ours is then one too many: so a failure counts only when it stays.
+async fn reconnect(context: &Context) -> Result<Client, Failure> {
+    let mut tries = 0;
+    loop {
+        match connect(context).await {
+            Err(_) if tries < RECONNECTS_MAX => {
+                tries += 1;
+                tokio::time::sleep(RECONNECT_PAUSE).await;
+            }
+            found => return found,
         }
     }
 }
