@@ -55,7 +55,8 @@ async fn long_output_is_cut_in_the_middle_and_whole_in_a_file() {
 async fn a_file_has_both_streams_and_its_last_line_without_an_end() {
     let daemon = Daemon::start("");
     let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
-    let command = "seq 5000; seq 3000 >&2; printf 'no newline'";
+    // The pause lets the order of the two streams be seen.
+    let command = "seq 5000; seq 3000 >&2; sleep 0.2; printf 'no newline'";
     let result = bounded(&session, command, 1_000).await;
     let out: String = (1..=5000).map(|n| format!("{n}\n")).collect::<String>() + "no newline";
     let err: String = (1..=3000).map(|n| format!("{n}\n")).collect();
