@@ -11,7 +11,6 @@
 //! and a report is believed only for the request whose nonce it carries.
 
 mod argv;
-mod cancel;
 mod exports;
 mod quote;
 mod report;
@@ -20,7 +19,6 @@ mod snapshot;
 mod variables;
 
 pub use argv::{Argv, PLAIN_BYTES_MAX, Style, argv, plain_argv};
-pub use cancel::soft_cancel_signal;
 pub use exports::may_export;
 pub use quote::quote;
 pub use report::{BadReport, REPORT_BYTES_MAX, Report, ReportParser};

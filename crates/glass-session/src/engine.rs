@@ -10,7 +10,7 @@ use crate::actor::{Live, Message, lock};
 use crate::context::Context;
 use crate::errors::LookupError;
 use crate::feed::{Feed, Follower};
-use glass_model::{EventIndex, Execution, Phase, Role, Session, SessionId, ShellId};
+use glass_model::{EventIndex, Execution, Role, Session, SessionId, ShellId};
 use glass_store::ReadError;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -257,12 +257,6 @@ impl Engine {
 
     fn live(&self, id: &SessionId) -> Option<Handle> {
         lock(&self.0.sessions).get(id).cloned()
-    }
-
-    /// Whether an execution is still running or waiting.
-    pub fn is_running(&self, id: ShellId) -> Result<bool, LookupError> {
-        let execution = self.0.context.store.execution(id)?;
-        Ok(execution.is_some_and(|execution| execution.phase != Phase::Ended))
     }
 }
 
