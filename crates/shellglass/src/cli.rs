@@ -1,6 +1,7 @@
 //! The command line. These texts are the help, the man page and the
 //! completions.
 
+use crate::commands::filter::Filter;
 use crate::config::{Listen, ModeName, StartupName};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -49,6 +50,9 @@ pub(crate) enum Command {
     /// Show the configuration.
     #[command(subcommand)]
     Config(Config),
+    /// Filter standard input as the daemon would filter output.
+    #[command(subcommand)]
+    Filter(Filter),
     /// Print completions for a shell.
     Completions {
         /// Which shell.

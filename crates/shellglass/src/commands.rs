@@ -2,6 +2,7 @@
 
 mod cancel;
 mod config;
+pub(crate) mod filter;
 mod history;
 mod keeper;
 mod output;
@@ -25,6 +26,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::History(arguments) => block_on(history::history(&arguments))?,
         Command::Output(arguments) => block_on(output::output(&arguments))?,
         Command::Config(command) => config::config(&command),
+        Command::Filter(command) => filter::filter(&command),
         Command::Completions { shell } => texts::completions(shell),
         Command::Man => texts::man(),
     }

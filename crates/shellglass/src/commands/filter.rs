@@ -1,0 +1,23 @@
+//! `filter …`: the code that the daemon uses, as filters over standard input.
+//! No daemon is needed. Each filter is a module with its arguments and a
+//! `filter` function; it is named in the list and in the match below.
+
+mod redact;
+
+use crate::error::Failure;
+use clap::Subcommand;
+use std::process::ExitCode;
+
+/// Reads standard input and writes standard output, as it comes.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Filter {
+    /// Replace secrets by `[REDACTED:rule]`.
+    Redact(redact::Redact),
+}
+
+/// Filters until the input ends.
+pub(super) fn filter(filter: &Filter) -> Result<ExitCode, Failure> {
+    match filter {
+        Filter::Redact(arguments) => redact::filter(arguments),
+    }
+}
