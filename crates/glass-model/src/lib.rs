@@ -8,15 +8,21 @@ mod execution;
 mod id;
 mod limits;
 mod plan;
+mod policy;
 mod sandbox;
 mod session;
 mod signal;
+mod walls;
 
 pub use event::{Dropped, Event, EventBody, Stream};
 pub use execution::{AbortReason, Execution, ExitDetails, Outcome, Phase};
 pub use id::{EventIndex, IdError, LaunchId, SessionId, ShellId};
 pub use limits::Limits;
 pub use plan::{LaunchPlan, WaitStatus};
+pub use policy::{
+    Argument, ArgumentKind, CommandReading, Decision, ExecutableCommand, Reason, Verdict,
+};
 pub use sandbox::{SandboxKind, SandboxPolicy};
 pub use session::{Mode, Role, Session, Shell, ShellKind, Startup};
 pub use signal::{core_dump_possible, signal_name, signal_of_exit_code};
+pub use walls::{FileId, Mount, Resources, View, WallBuild, Walls};

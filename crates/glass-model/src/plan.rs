@@ -1,5 +1,7 @@
 //! How a process is to be started, and how it ended.
 
+use crate::{Resources, Walls};
+
 /// Everything that a new process needs, decided before it exists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LaunchPlan {
@@ -14,6 +16,10 @@ pub struct LaunchPlan {
     /// The name of the cgroup to start it in, below the keeper's own; empty
     /// for none. Where cgroups cannot be had, it starts without.
     pub cgroup: String,
+    /// What it may use.
+    pub resources: Resources,
+    /// The walls around it; none starts it as a plain child.
+    pub walls: Option<Walls>,
 }
 
 /// How a process ended, as the kernel says it.

@@ -279,6 +279,7 @@ impl Actor {
             // Its reaper is wall enough: making a cgroup for every command would
             // cost several times what starting the shell does.
             cgroup: String::new(),
+            ..LaunchPlan::default()
         };
         let tag = Tag::Line {
             session: self.session.id.clone(),

@@ -69,6 +69,7 @@ pub(super) fn begin(
         env: ask.env,
         cwd: ask.cwd,
         cgroup: ask.cgroup,
+        ..LaunchPlan::default()
     };
     let mut image = Image::new(plan, slots)?;
     image.launch = id;

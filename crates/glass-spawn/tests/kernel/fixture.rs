@@ -144,6 +144,7 @@ pub fn launch(argv: &[&str]) -> Launch {
             env: vec![b"PATH=/usr/local/bin:/usr/bin:/bin".to_vec()],
             cwd: b"/".to_vec(),
             cgroup: String::new(),
+            ..LaunchPlan::default()
         },
         child_fds: Vec::new(),
         held: Vec::new(),
