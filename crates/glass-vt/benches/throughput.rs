@@ -1,0 +1,75 @@
+//! How fast bytes are read, beside a copy of the same bytes in the same run:
+//! `cargo bench --package glass-vt`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "a benchmark prints and may panic"
+)]
+
+use glass_vt::MarkerScanner;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Bytes of each input.
+const INPUT_BYTES: usize = 32 << 20;
+
+/// Bytes of one piece, about what a program's reads give.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Rounds of which the best counts: others share this machine.
+const ROUNDS: usize = 7;
+
+fn main() {
+    println!(
+        "{:<34} {:>10} {:>10} {:>9}  wanted",
+        "what", "MB/s", "memcpy", "ratio"
+    );
+    let plain = repeat("2026-11-15T12:00:00Z INFO request served path=/index.html in 12 ms\n");
+    let colours = repeat("\x1b[1;32mok\x1b[0m \x1b[38;5;208mwarn\x1b[39m\x1b[K\r\n");
+    let markers = repeat(
+        "\x1b]633;A\x07$ \x1b]633;B\x07\x1b]633;E;ls -l\x07ls -l\r\n\x1b]633;C\x07x\r\n\x1b]633;D;0\x07",
+    );
+    report("markers in plain text", &plain, ">= 2000", scan);
+    report("markers in dense escapes", &colours, ">= 300", scan);
+    report("markers and nothing else", &markers, "", scan);
+}
+
+fn repeat(line: &str) -> Vec<u8> {
+    line.bytes().cycle().take(INPUT_BYTES).collect()
+}
+
+fn scan(input: &[u8]) {
+    let mut scanner = MarkerScanner::new(None);
+    let mut found = 0u64;
+    for piece in input.chunks(PIECE_BYTES) {
+        scanner.scan(piece, |_| found += 1);
+    }
+    black_box(found);
+}
+
+fn report(what: &str, input: &[u8], wanted: &str, run: impl Fn(&[u8])) {
+    let mut copy = vec![0u8; PIECE_BYTES];
+    let (mut ours, mut base) = (Duration::MAX, Duration::MAX);
+    for _ in 0..ROUNDS {
+        ours = ours.min(time(|| run(black_box(input))));
+        base = base.min(time(|| {
+            for piece in input.chunks(PIECE_BYTES) {
+                copy[..piece.len()].copy_from_slice(black_box(piece));
+                black_box(&copy);
+            }
+        }));
+    }
+    let rate = |time: Duration| input.len() as f64 / 1e6 / time.as_secs_f64();
+    let (ours, base) = (rate(ours), rate(base));
+    println!(
+        "{what:<34} {ours:>10.0} {base:>10.0} {:>8.3}x  {wanted}",
+        ours / base
+    );
+}
+
+fn time(run: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    run();
+    start.elapsed()
+}
