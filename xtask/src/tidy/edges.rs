@@ -8,6 +8,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("glass-model", &[]),
     ("glass-vt", &[]),
     ("glass-policy", &["glass-model"]),
+    ("glass-sandbox", &["glass-model"]),
     ("glass-spawn", &["glass-model"]),
     ("glass-store", &["glass-model"]),
     (
@@ -16,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "glass-model",
             "glass-vt",
             "glass-policy",
+            "glass-sandbox",
             "glass-spawn",
             "glass-store",
         ],
@@ -30,6 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "glass-model",
             "glass-proto",
+            "glass-sandbox",
             "glass-server",
             "glass-session",
             "glass-spawn",
