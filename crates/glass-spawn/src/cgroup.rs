@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
+use crate::client::Launched;
 use crate::limits::CGROUP_NAME_BYTES_MAX;
 
 /// The directory of this process's own group.
@@ -58,6 +59,20 @@ pub(crate) fn kill(path: &Path) -> io::Result<()> {
 pub(crate) fn is_populated(path: &Path) -> bool {
     fs::read_to_string(path.join("cgroup.events"))
         .is_ok_and(|events| events.lines().any(|line| line == "populated 1"))
+}
+
+/// How many processes of a launch were killed because its memory ran out;
+/// nothing where its memory is not limited, or its group is gone.
+pub fn oom_kills(launched: &Launched) -> Option<u64> {
+    let group = launched.memory.as_ref()?;
+    // The second version counts in one file, the first in another.
+    let of_v2 = fs::read_to_string(group.join("memory.events"));
+    let counts = of_v2.or_else(|_| fs::read_to_string(group.join("memory.oom_control")));
+    let counts = counts.ok()?;
+    counts.lines().find_map(|line| {
+        let count = line.strip_prefix("oom_kill ")?;
+        count.trim().parse().ok()
+    })
 }
 
 /// The processes that are in a group itself.

@@ -5,10 +5,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use glass_model::{LaunchId, LaunchPlan, WaitStatus};
+use glass_model::{LaunchId, LaunchPlan, Resources, WaitStatus};
 use tokio::sync::mpsc;
 
-use crate::limits::{ANSWER_WAIT, LAUNCH_WAIT};
+use crate::features::Features;
+use crate::limits::{ANSWER_WAIT, LAUNCH_WAIT, PROTOCOL_WITH_WALLS};
 use crate::process::ProcessRef;
 use crate::wire::{self, Ask, Say};
 
@@ -35,6 +36,9 @@ pub struct Launch {
     pub held: Vec<(String, OwnedFd)>,
     /// Anything at all, up to 4 KiB; `list` gives it back.
     pub tag: Vec<u8>,
+    /// One end of a sequenced-packet socket pair: whoever has the other can
+    /// `cover` places while the walls stand. Only for namespaces.
+    pub walls_control: Option<OwnedFd>,
 }
 
 /// A process that was started.
@@ -46,8 +50,12 @@ pub struct Launched {
     pub child: ProcessRef,
     /// The root of its tree.
     pub reaper: ProcessRef,
+    /// The first process of its own namespace, behind walls of namespaces.
+    pub init: Option<ProcessRef>,
     /// The cgroup that it was started in; none if it could not be had.
     pub cgroup: Option<PathBuf>,
+    /// The cgroup that counts its memory, if that is limited.
+    pub memory: Option<PathBuf>,
 }
 
 /// What the keeper knows of a launch.
@@ -59,8 +67,12 @@ pub struct LaunchInfo {
     pub child: ProcessRef,
     /// The root of its tree.
     pub reaper: ProcessRef,
+    /// The first process of its own namespace, behind walls of namespaces.
+    pub init: Option<ProcessRef>,
     /// The cgroup that it was started in.
     pub cgroup: Option<PathBuf>,
+    /// The cgroup that counts its memory, if that is limited.
+    pub memory: Option<PathBuf>,
     /// As it was given.
     pub tag: Vec<u8>,
     /// How the child ended, once it has.
@@ -117,7 +129,16 @@ impl Keeper {
             child_fds,
             held,
             tag,
+            walls_control,
         } = launch;
+        let plain = plan.walls.is_none() && plan.resources == Resources::default();
+        if !plain && self.version() < PROTOCOL_WITH_WALLS {
+            return Err(SpawnError::KeeperTooOld {
+                keeper: self.version(),
+            });
+        }
+        let mounts = plan.walls.iter().flat_map(|walls| &walls.mounts);
+        let mounts: Vec<Vec<u8>> = mounts.map(|mount| mount.path.clone()).collect();
         let program = plan.program.clone();
         let cwd = plan.cwd.clone();
         let mut ask = wire::Launch::from(plan);
@@ -131,14 +152,26 @@ impl Keeper {
             ask.labels.push(label);
             fds.push(Arc::new(fd));
         }
+        ask.has_control = walls_control.is_some();
+        fds.extend(walls_control.map(Arc::new));
         let (say, _) = self.line.ask(Ask::Launch(ask), fds, LAUNCH_WAIT).await?;
         match say {
             Say::Launched(info) => launched(info).ok_or(KeeperGone::Nonsense.into()),
-            Say::Failed(failed) => Err(spawn_failure(&failed, program, cwd)),
+            Say::Failed(failed) => Err(spawn_failure(&failed, program, cwd, &mounts)),
             Say::Refused(refused) => Err(SpawnError::Refused {
                 reason: refused.reason,
             }),
             _ => Err(KeeperGone::Nonsense.into()),
+        }
+    }
+
+    /// What walls can be made of here, found out by trying.
+    pub async fn probe(&self) -> Result<Features, KeeperGone> {
+        let ask = Ask::Probe(wire::Done {});
+        match self.line.ask(ask, Vec::new(), LAUNCH_WAIT).await?.0 {
+            Say::Features(features) => Ok(features.into()),
+            Say::Refused(refused) => Ok(Features::none(&refused.reason)),
+            _ => Err(KeeperGone::Nonsense),
         }
     }
 
@@ -230,25 +263,34 @@ fn launched(info: wire::Info) -> Option<Launched> {
         id,
         child,
         reaper,
+        init,
         cgroup,
+        memory,
         ..
     } = info;
     Some(Launched {
         id,
         child,
         reaper,
+        init,
         cgroup,
+        memory,
     })
 }
 
 fn launch_info(info: wire::Info) -> Option<LaunchInfo> {
     use std::os::unix::ffi::OsStringExt;
-    let cgroup = PathBuf::from(std::ffi::OsString::from_vec(info.cgroup));
+    let path = |bytes: Vec<u8>| {
+        let path = PathBuf::from(std::ffi::OsString::from_vec(bytes));
+        Some(path).filter(|path| !path.as_os_str().is_empty())
+    };
     Some(LaunchInfo {
         id: LaunchId(info.id),
         child: info.child?.into(),
         reaper: info.reaper?.into(),
-        cgroup: Some(cgroup).filter(|path| !path.as_os_str().is_empty()),
+        init: info.init.map(Into::into),
+        cgroup: path(info.cgroup),
+        memory: path(info.memory),
         tag: info.tag,
         status: info.status.map(Into::into),
         emptied: info.emptied,

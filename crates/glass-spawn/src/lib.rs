@@ -24,6 +24,8 @@
 mod cgroup;
 mod channel;
 mod client;
+mod cover;
+mod features;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod keeper;
@@ -37,10 +39,13 @@ mod sys;
 pub mod tree;
 mod wire;
 
+pub use cgroup::oom_kills;
 pub use client::{
     ConnectError, HeldError, Keeper, KeeperEvent, KeeperGone, Launch, LaunchInfo, Launched,
     SpawnError, StartError, start_keeper,
 };
+pub use cover::{CoverError, cover};
+pub use features::{Features, Support};
 pub use limits::{KEEPER_IDLE, KEEPER_UNCLAIMED, PROTOCOL_OLDEST, PROTOCOL_VERSION};
 pub use process::{Delivery, ProcessRef};
 pub use stage::Stage;

@@ -24,8 +24,11 @@ pub(crate) enum News {
     },
     /// The child executes its program.
     Started,
-    /// The child could not be started.
-    Failed { stage: u32, errno: i32 },
+    /// The child could not be started. `detail` counts from 1 which mount of
+    /// its walls it was about; 0 for none.
+    Failed { stage: u32, errno: i32, detail: u64 },
+    /// The first process of the child's own namespace.
+    Walled { pid: i32, start_ticks: u64 },
     /// The child ended with this raw wait status.
     Exited { raw: i32 },
 }
@@ -40,8 +43,13 @@ impl Report {
                 in_cgroup,
             } => (1u32, u32::from(in_cgroup), pid, start_ticks),
             News::Started => (2, 0, 0, 0),
-            News::Failed { stage, errno } => (3, stage, errno, 0),
+            News::Failed {
+                stage,
+                errno,
+                detail,
+            } => (3, stage, errno, detail),
             News::Exited { raw } => (4, 0, raw, 0),
+            News::Walled { pid, start_ticks } => (5, 0, pid, start_ticks),
         };
         let mut bytes = [0; REPORT_BYTES];
         let fields = [
@@ -76,6 +84,11 @@ impl Report {
             3 => News::Failed {
                 stage: flag,
                 errno: number,
+                detail: start_ticks,
+            },
+            5 => News::Walled {
+                pid: number,
+                start_ticks,
             },
             4 => News::Exited { raw: number },
             _ => return None,
@@ -103,6 +116,11 @@ mod tests {
             News::Failed {
                 stage: 3,
                 errno: -5,
+                detail: 9,
+            },
+            News::Walled {
+                pid: 78,
+                start_ticks: 5,
             },
             News::Exited { raw: 0x8900 },
         ];
@@ -121,7 +139,7 @@ mod tests {
         #[test]
         fn any_record_is_read_as_it_would_be_written(
             bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..64),
-            kind in 0..6_u8,
+            kind in 0..7_u8,
         ) {
             let mut bytes = bytes;
             if let Some(byte) = bytes.get_mut(8..12) {

@@ -13,6 +13,11 @@ use crate::process::ProcessRef;
 
 #[cfg(test)]
 mod tests;
+mod walls;
+
+pub(crate) use walls::{
+    Cover, Covered, FeatureMessage, FeaturesMessage, MountMessage, ResourcesMessage, WallsMessage,
+};
 
 /// Bytes that are not a message.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +33,7 @@ pub(crate) enum DecodeError {
 pub(crate) struct Request {
     #[prost(uint64, tag = "1")]
     pub seq: u64,
-    #[prost(oneof = "Ask", tags = "2, 3, 4, 5, 6, 7, 8")]
+    #[prost(oneof = "Ask", tags = "2, 3, 4, 5, 6, 7, 8, 9")]
     pub ask: Option<Ask>,
 }
 
@@ -49,6 +54,8 @@ pub(crate) enum Ask {
     Unhold(Labels),
     #[prost(message, tag = "8")]
     Forget(Named),
+    #[prost(message, tag = "9")]
+    Probe(Done),
 }
 
 /// What the keeper says: an answer with its request's number, an event with 0.
@@ -56,7 +63,7 @@ pub(crate) enum Ask {
 pub(crate) struct Answer {
     #[prost(uint64, tag = "1")]
     pub seq: u64,
-    #[prost(oneof = "Say", tags = "2, 3, 4, 5, 6, 7, 8, 9, 10")]
+    #[prost(oneof = "Say", tags = "2, 3, 4, 5, 6, 7, 8, 9, 10, 11")]
     pub say: Option<Say>,
 }
 
@@ -81,6 +88,8 @@ pub(crate) enum Say {
     Exited(Exited),
     #[prost(message, tag = "10")]
     Emptied(Named),
+    #[prost(message, tag = "11")]
+    Features(FeaturesMessage),
 }
 
 /// The first message in both directions.
@@ -93,7 +102,8 @@ pub(crate) struct Hello {
 }
 
 /// A launch; its descriptors come with the packet, the child's first, in the
-/// order of `targets`, then those to hold, in the order of `labels`.
+/// order of `targets`, then those to hold, in the order of `labels`, then the
+/// one for orders to the walls, if there is one.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Launch {
     #[prost(bytes = "vec", tag = "1")]
@@ -112,6 +122,12 @@ pub(crate) struct Launch {
     pub labels: Vec<String>,
     #[prost(bytes = "vec", tag = "8")]
     pub tag: Vec<u8>,
+    #[prost(message, optional, tag = "9")]
+    pub resources: Option<ResourcesMessage>,
+    #[prost(message, optional, tag = "10")]
+    pub walls: Option<WallsMessage>,
+    #[prost(bool, tag = "11")]
+    pub has_control: bool,
 }
 
 /// Asks for the launches whose ids are above `after`.
@@ -166,6 +182,11 @@ pub(crate) struct Info {
     pub labels: Vec<String>,
     #[prost(bool, tag = "8")]
     pub emptied: bool,
+    #[prost(message, optional, tag = "9")]
+    pub init: Option<Process>,
+    /// Empty for none.
+    #[prost(bytes = "vec", tag = "10")]
+    pub memory: Vec<u8>,
 }
 
 /// How a process ended; neither field means that nobody knows.
@@ -193,6 +214,9 @@ pub(crate) struct Failed {
     pub stage: u32,
     #[prost(int32, tag = "2")]
     pub errno: i32,
+    /// Which mount of the walls it was about, counted from 1.
+    #[prost(uint64, tag = "3")]
+    pub detail: u64,
 }
 
 /// A request that was done and has no other answer.
@@ -241,6 +265,9 @@ impl From<LaunchPlan> for Launch {
             targets: Vec::new(),
             labels: Vec::new(),
             tag: Vec::new(),
+            resources: Some(plan.resources.into()),
+            walls: plan.walls.map(Into::into),
+            has_control: false,
         }
     }
 }

@@ -38,7 +38,7 @@ pub enum SpawnError {
     Failed {
         /// Which step.
         stage: Stage,
-        /// The directory or program that it was about.
+        /// The directory, program or mount that it was about.
         path: PathBuf,
         /// Why.
         source: io::Error,
@@ -48,6 +48,12 @@ pub enum SpawnError {
     Refused {
         /// Why not.
         reason: String,
+    },
+    /// The keeper would start it without its walls or limits.
+    #[error("the running keeper is of an older version ({keeper}) that builds no walls")]
+    KeeperTooOld {
+        /// The protocol that it speaks.
+        keeper: u32,
     },
     /// The keeper is not there. The process may have been started.
     #[error(transparent)]
@@ -61,15 +67,34 @@ fn describe(stage: Stage, path: &std::path::Path) -> String {
         Stage::Descriptors => format!("cannot give '{path}' its descriptors"),
         Stage::Directory => format!("cannot enter the directory '{path}'"),
         Stage::Execute => format!("cannot execute '{path}'"),
+        Stage::Limits => format!("cannot limit what '{path}' may use"),
+        Stage::Namespaces => format!("cannot make namespaces for '{path}'"),
+        Stage::Identity => format!("cannot map the user of '{path}' into its namespace"),
+        Stage::Network => format!("cannot raise a loopback for '{path}'"),
+        Stage::Root => format!("cannot make a root directory for '{path}'"),
+        Stage::Proc => format!("cannot make a /proc for '{path}'"),
+        Stage::Devices => format!("cannot make a /dev for '{path}'"),
+        Stage::Mount => format!("cannot build the wall at '{path}'"),
+        Stage::Changed => format!("'{path}' is not what it was when its walls were planned"),
+        Stage::Privileges => format!("cannot take the privileges of '{path}' away"),
+        Stage::Landlock => format!("cannot put '{path}' into a Landlock domain"),
+        Stage::Seccomp => format!("cannot filter the system calls of '{path}'"),
     }
 }
 
-pub(super) fn spawn_failure(failed: &Failed, program: Vec<u8>, cwd: Vec<u8>) -> SpawnError {
+pub(super) fn spawn_failure(
+    failed: &Failed,
+    program: Vec<u8>,
+    cwd: Vec<u8>,
+    mounts: &[Vec<u8>],
+) -> SpawnError {
     let stage = Stage::of_number(failed.stage);
-    let path = if stage == Stage::Directory {
-        cwd
-    } else {
-        program
+    let place = usize::try_from(failed.detail).unwrap_or(usize::MAX);
+    let mount = place.checked_sub(1).and_then(|place| mounts.get(place));
+    let path = match (stage, mount) {
+        (Stage::Directory, _) => cwd,
+        (_, Some(mount)) => mount.clone(),
+        _ => program,
     };
     SpawnError::Failed {
         stage,

@@ -245,6 +245,7 @@ fn abandon(info: wire::Info, outgoing: mpsc::Sender<(u64, Parcel)>) {
     let tree = TreeEnd {
         reaper: reaper.into(),
         child: child.into(),
+        init: info.init.map(Into::into),
         shell: None,
         cgroup: None,
         scope: Scope::Everything,

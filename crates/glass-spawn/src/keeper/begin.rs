@@ -41,6 +41,9 @@ pub(super) fn begin(
     setting: &Setting,
 ) -> Result<Record, BeginError> {
     check(&ask, fds.len()).map_err(BeginError::Invalid)?;
+    if ask.walls.is_some() {
+        return Err(BeginError::Invalid("this keeper builds no walls yet"));
+    }
     if ask.cwd.is_empty() {
         ask.cwd = b"/".to_vec();
     }
@@ -87,6 +90,9 @@ pub(super) fn begin(
     Ok(Record {
         reaper,
         child: None,
+        init: None,
+        limit_groups: Vec::new(),
+        memory: None,
         cgroup: cgroup.map(|(path, _)| path),
         tag: ask.tag,
         held,

@@ -125,11 +125,22 @@ impl Launches {
                     effects.push(Effect::Answer(asker, Say::Launched(record.info(id))));
                 }
             }
-            News::Failed { stage, errno } => {
+            News::Walled { pid, start_ticks } => {
+                record.init = Some(ProcessRef { pid, start_ticks });
+            }
+            News::Failed {
+                stage,
+                errno,
+                detail,
+            } => {
                 let asker = record.asker.take();
                 match asker.filter(|asker| Some(asker.connection) == connection) {
                     Some(asker) => {
-                        let failed = wire::Failed { stage, errno };
+                        let failed = wire::Failed {
+                            stage,
+                            errno,
+                            detail,
+                        };
                         effects.push(Effect::Answer(asker, Say::Failed(failed)));
                         forget(record);
                     }
@@ -160,6 +171,7 @@ impl Launches {
                 let failed = wire::Failed {
                     stage: Stage::Fork.into(),
                     errno: libc::ECHILD,
+                    detail: 0,
                 };
                 effects.push(Effect::Answer(asker, Say::Failed(failed)));
                 forget(record);
@@ -278,8 +290,8 @@ fn end(id: u64, record: &mut Record, status: WaitStatus) -> Option<Effect> {
 fn empty(id: u64, record: &mut Record) -> Vec<Effect> {
     record.emptied = true;
     let event = (!record.forgotten).then_some(Effect::Event(Say::Emptied(wire::Named { id })));
-    let removal = record.cgroup.clone().map(Effect::RemoveCgroup);
-    removal.into_iter().chain(event).collect()
+    let groups = record.cgroup.iter().chain(&record.limit_groups).cloned();
+    groups.map(Effect::RemoveCgroup).chain(event).collect()
 }
 
 fn forget(record: &mut Record) {

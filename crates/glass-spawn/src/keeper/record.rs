@@ -1,6 +1,7 @@
 //! What the keeper knows of one launch.
 
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -25,7 +26,13 @@ pub(super) struct Record {
     pub reaper: ProcessRef,
     /// Absent for the moment in which the reaper forks.
     pub child: Option<ProcessRef>,
+    /// The first process of the child's own namespace, behind walls.
+    pub init: Option<ProcessRef>,
     pub cgroup: Option<PathBuf>,
+    /// Further groups that only limit it, where controllers are elsewhere.
+    pub limit_groups: Vec<PathBuf>,
+    /// Which group counts its memory.
+    pub memory: Option<PathBuf>,
     pub tag: Vec<u8>,
     pub held: Vec<(String, Arc<OwnedFd>)>,
     /// Present until the child has begun or failed to.
@@ -42,13 +49,17 @@ pub(super) struct Record {
 impl Record {
     /// As the daemon sees it.
     pub fn info(&self, id: u64) -> wire::Info {
-        let cgroup = self.cgroup.clone().map(PathBuf::into_os_string);
-        let cgroup = cgroup.map(std::os::unix::ffi::OsStringExt::into_vec);
+        let bytes = |path: &Option<PathBuf>| {
+            let path = path.clone().map(PathBuf::into_os_string);
+            path.map(OsStringExt::into_vec).unwrap_or_default()
+        };
         wire::Info {
             id,
             child: self.child.map(Into::into),
             reaper: Some(self.reaper.into()),
-            cgroup: cgroup.unwrap_or_default(),
+            init: self.init.map(Into::into),
+            cgroup: bytes(&self.cgroup),
+            memory: bytes(&self.memory),
             tag: self.tag.clone(),
             status: self.status.map(Into::into),
             labels: self.held.iter().map(|(label, _)| label.clone()).collect(),

@@ -121,6 +121,7 @@ fn read_outcome(pipe: RawFd) -> News {
                 return News::Failed {
                     stage,
                     errno: i32::from_ne_bytes([e, f, g, h]),
+                    detail: 0,
                 };
             }
             -1 if errno() == libc::EINTR => {}
@@ -151,6 +152,7 @@ fn fail(image: &Image, stage: Stage, errno: i32) -> ! {
         News::Failed {
             stage: stage.into(),
             errno,
+            detail: 0,
         },
     );
     exit(0)

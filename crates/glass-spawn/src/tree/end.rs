@@ -37,6 +37,9 @@ pub struct TreeEnd {
     pub reaper: ProcessRef,
     /// The root's first child: usually a shell.
     pub child: ProcessRef,
+    /// The first process of the child's own namespace, if it has one: orphans
+    /// in there are its children, and it is ended only with everything.
+    pub init: Option<ProcessRef>,
     /// The shell that the child was started as. A child that has since become
     /// another program is asked as other programs are. Where it is not known,
     /// whatever the child executes is taken for a shell.

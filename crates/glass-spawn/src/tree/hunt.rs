@@ -46,7 +46,7 @@ impl<'a> Hunt<'a> {
         let child_lives = tree.child.is_alive();
         Hunt {
             tree,
-            judge: Judge::new(&tree.scope, tree.reaper, tree.child),
+            judge: Judge::new(&tree.scope, tree.reaper, tree.child, tree.init),
             shell: match &tree.shell {
                 Some(path) => procfs::file_id(path),
                 None => procfs::exe_id(tree.child.pid).filter(|_| child_lives),

@@ -51,15 +51,22 @@ pub(super) struct Judge<'a> {
     scope: &'a Scope,
     reaper: ProcessRef,
     child: ProcessRef,
+    init: Option<ProcessRef>,
     verdicts: HashMap<ProcessRef, bool>,
 }
 
 impl<'a> Judge<'a> {
-    pub fn new(scope: &'a Scope, reaper: ProcessRef, child: ProcessRef) -> Judge<'a> {
+    pub fn new(
+        scope: &'a Scope,
+        reaper: ProcessRef,
+        child: ProcessRef,
+        init: Option<ProcessRef>,
+    ) -> Judge<'a> {
         Judge {
             scope,
             reaper,
             child,
+            init,
             verdicts: HashMap::new(),
         }
     }
@@ -106,6 +113,10 @@ impl<'a> Judge<'a> {
         if process.as_ref() == self.child {
             return !spare_child;
         }
+        // Its end would be the end of everything behind the walls.
+        if Some(process.as_ref()) == self.init {
+            return false;
+        }
         let earliest = ticks.saturating_sub(TICKS_UNSURE);
         let latest = ticks.saturating_add(TICKS_UNSURE);
         let is_new = if (earliest..=latest).contains(&process.start_ticks) {
@@ -119,7 +130,8 @@ impl<'a> Judge<'a> {
     }
 
     fn parent_allows(&self, ppid: i32, in_tree: &HashMap<i32, ProcessRef>) -> bool {
-        if ppid == self.reaper.pid || ppid == self.child.pid {
+        let adopts = |home: &ProcessRef| ppid == home.pid;
+        if adopts(&self.reaper) || adopts(&self.child) || self.init.as_ref().is_some_and(adopts) {
             return true;
         }
         // A parent that is not in the picture has just died, and its children
@@ -175,7 +187,7 @@ mod tests {
                 .find(|(p, _)| *p == pid)
                 .map(|(_, tag)| tag.as_bytes().to_vec())
         };
-        let selected = Judge::new(scope, REAPER, CHILD).select(tree, tag_of);
+        let selected = Judge::new(scope, REAPER, CHILD, None).select(tree, tag_of);
         assert_eq!(selected.iter().map(|p| p.pid).collect::<Vec<_>>(), expected);
     }
 
@@ -202,6 +214,29 @@ mod tests {
     }
 
     #[test]
+    fn what_lost_its_parent_behind_walls_is_judged_alone() {
+        let init = ProcessRef {
+            pid: 12,
+            start_ticks: 1,
+        };
+        let tree = [
+            process(11, 10, 1),   // The shell.
+            process(12, 10, 1),   // The first process behind the walls.
+            process(20, 12, 50),  // An older job that lost its parent.
+            process(30, 12, 200), // Left behind by the command.
+            process(31, 30, 300),
+        ];
+        let select = |scope: &Scope| {
+            let selected =
+                Judge::new(scope, REAPER, CHILD, Some(init)).select(&tree, |_: i32, _: &str| None);
+            selected.iter().map(|p| p.pid).collect::<Vec<_>>()
+        };
+        assert_eq!(select(&since(100, true)), [30, 31]);
+        assert_eq!(select(&since(100, false)), [11, 30, 31]);
+        assert_eq!(select(&Scope::Everything), [11, 12, 20, 30, 31]);
+    }
+
+    #[test]
     fn the_tag_decides_where_the_clock_cannot() {
         let tree: Vec<_> = (20..26)
             .zip(98..)
@@ -218,7 +253,7 @@ mod tests {
     #[test]
     fn a_verdict_outlives_the_parent_that_it_rested_on() {
         let scope = since(100, true);
-        let mut judge = Judge::new(&scope, REAPER, CHILD);
+        let mut judge = Judge::new(&scope, REAPER, CHILD, None);
         let none = |_: i32, _: &str| None;
         let before = [process(21, 11, 50), process(22, 21, 300)];
         assert!(judge.select(&before, none).is_empty());

@@ -1,4 +1,4 @@
-use glass_model::WaitStatus;
+use glass_model::{FileId, Mount, Resources, View, WaitStatus, WallBuild, Walls};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use prost::Message;
@@ -25,9 +25,10 @@ fn launch() -> impl Strategy<Value = Launch> {
         blob(),
         ".{0,20}",
     );
-    let fds = (vec(any::<i32>(), 0..6), labels(), blob());
+    let walls = (any::<bool>(), proptest::option::of(walls()), resources());
+    let fds = (vec(any::<i32>(), 0..6), labels(), blob(), walls);
     (plan, fds).prop_map(
-        |((program, argv, env, cwd, cgroup), (targets, labels, tag))| Launch {
+        |((program, argv, env, cwd, cgroup), (targets, labels, tag, walls))| Launch {
             program,
             argv,
             env,
@@ -36,8 +37,48 @@ fn launch() -> impl Strategy<Value = Launch> {
             targets,
             labels,
             tag,
+            has_control: walls.0,
+            walls: walls.1.map(Into::into),
+            resources: Some(walls.2.into()),
         },
     )
+}
+
+fn resources() -> impl Strategy<Value = Resources> {
+    proptest::array::uniform7(proptest::option::of(any::<u64>())).prop_map(
+        |[files, cpu, file, core, address, memory, processes]| Resources {
+            open_files: files,
+            cpu_seconds: cpu,
+            file_bytes: file,
+            core_bytes: core,
+            address_bytes: address,
+            memory_bytes: memory,
+            processes,
+        },
+    )
+}
+
+fn walls() -> impl Strategy<Value = Walls> {
+    let view = prop_oneof![
+        Just(View::Writable),
+        Just(View::ReadOnly),
+        Just(View::Hidden),
+        Just(View::Empty),
+        any::<u64>().prop_map(|bytes_max| View::Scratch { bytes_max }),
+        blob().prop_map(|source| View::Other { source }),
+    ];
+    let id = (any::<u64>(), any::<u64>()).prop_map(|(device, inode)| FileId { device, inode });
+    let mount = (blob(), view, proptest::option::of(id)).prop_map(|(path, view, expected)| Mount {
+        path,
+        view,
+        expected,
+    });
+    let build = prop_oneof![Just(WallBuild::Namespaces), Just(WallBuild::LandlockOnly)];
+    (build, vec(mount, 0..4), any::<bool>()).prop_map(|(build, mounts, network)| Walls {
+        build,
+        mounts,
+        network,
+    })
 }
 
 fn ask() -> impl Strategy<Value = Ask> {
@@ -59,6 +100,13 @@ fn status() -> impl Strategy<Value = WaitStatus> {
         any::<i32>().prop_map(WaitStatus::Signaled),
         Just(WaitStatus::Unknown),
     ]
+}
+
+fn child_of(id: u64) -> Option<Process> {
+    (id % 2 == 0).then_some(Process {
+        pid: 7,
+        start_ticks: id,
+    })
 }
 
 fn info() -> impl Strategy<Value = Info> {
@@ -84,6 +132,8 @@ fn info() -> impl Strategy<Value = Info> {
             status: status.map(Status::from),
             labels,
             emptied,
+            init: child_of(id),
+            memory: Vec::new(),
         },
     )
 }
@@ -92,8 +142,11 @@ fn say() -> impl Strategy<Value = Say> {
     prop_oneof![
         hello().prop_map(Say::Welcome),
         info().prop_map(Say::Launched),
-        (any::<u32>(), any::<i32>())
-            .prop_map(|(stage, errno)| Say::Failed(Failed { stage, errno })),
+        (any::<u32>(), any::<i32>()).prop_map(|(stage, errno)| Say::Failed(Failed {
+            stage,
+            errno,
+            detail: 1
+        })),
         (vec(info(), 0..4), any::<bool>())
             .prop_map(|(launches, more)| Say::Page(Page { launches, more })),
         (any::<u64>(), labels()).prop_map(|(id, labels)| Say::Held(Labels { id, labels })),
@@ -111,6 +164,16 @@ fn say() -> impl Strategy<Value = Say> {
 }
 
 proptest! {
+    #[test]
+    fn walls_and_limits_come_back_as_they_were(walls in walls(), resources in resources()) {
+        let message = WallsMessage::from(walls.clone());
+        let read = decode::<WallsMessage>(&message.encode_to_vec()).expect("decodes");
+        prop_assert_eq!(read.understood(), Some(walls));
+        let message = ResourcesMessage::from(resources.clone());
+        let read = decode::<ResourcesMessage>(&message.encode_to_vec()).expect("decodes");
+        prop_assert_eq!(Resources::from(read), resources);
+    }
+
     #[test]
     fn a_request_comes_back_as_it_was(seq in any::<u64>(), ask in proptest::option::of(ask())) {
         let request = Request { seq, ask };

@@ -149,6 +149,7 @@ pub fn launch(argv: &[&str]) -> Launch {
         child_fds: Vec::new(),
         held: Vec::new(),
         tag: Vec::new(),
+        walls_control: None,
     }
 }
 
@@ -204,6 +205,7 @@ pub fn all_of(launched: &Launched, manner: Manner) -> TreeEnd {
     TreeEnd {
         reaper: launched.reaper,
         child: launched.child,
+        init: launched.init,
         shell: None,
         cgroup: launched.cgroup.clone(),
         scope: Scope::Everything,

@@ -17,6 +17,9 @@ fn record(reaper: i32) -> Record {
             start_ticks: 1,
         },
         child: None,
+        init: None,
+        limit_groups: Vec::new(),
+        memory: None,
         cgroup: Some("/cgroup/x".into()),
         tag: b"tag".to_vec(),
         held: Vec::new(),
@@ -81,9 +84,17 @@ fn an_ordinary_launch_begins_ends_and_empties_once() {
 fn a_failed_launch_is_told_to_whoever_asked_and_forgotten() {
     let mut launches = launches();
     forked(&mut launches);
-    let failed = News::Failed { stage: 4, errno: 2 };
+    let failed = News::Failed {
+        stage: 4,
+        errno: 2,
+        detail: 0,
+    };
     let effects = launches.apply(report(failed), Some(1));
-    let answer = Say::Failed(Failed { stage: 4, errno: 2 });
+    let answer = Say::Failed(Failed {
+        stage: 4,
+        errno: 2,
+        detail: 0,
+    });
     assert_eq!(
         effects,
         [Effect::Answer(
@@ -105,7 +116,14 @@ fn a_failure_that_nobody_hears_is_kept_as_an_unknown_end() {
     for connection in [None, Some(2)] {
         let mut launches = launches();
         forked(&mut launches);
-        let effects = launches.apply(report(News::Failed { stage: 4, errno: 2 }), connection);
+        let effects = launches.apply(
+            report(News::Failed {
+                stage: 4,
+                errno: 2,
+                detail: 0,
+            }),
+            connection,
+        );
         assert_eq!(effects, [exited(WaitStatus::Unknown)]);
         assert_eq!(launches.page(0).launches.len(), 1);
     }

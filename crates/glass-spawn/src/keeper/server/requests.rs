@@ -93,6 +93,7 @@ impl Server {
             Some(Ask::Hold(labels)) => self.hold(labels, fds),
             Some(Ask::Unhold(labels)) => done(self.launches.unhold(labels.id, &labels.labels)),
             Some(Ask::Forget(named)) => done(self.launches.forget(named.id)),
+            Some(Ask::Probe(_)) => Err(refusal("not yet")),
             Some(Ask::Hello(_)) => Ok(Some(Say::Welcome(HELLO))),
             None => Err(refusal("this keeper does not know this request")),
         };
