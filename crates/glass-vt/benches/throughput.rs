@@ -8,6 +8,7 @@
 )]
 
 use glass_vt::MarkerScanner;
+use glass_vt::text::{Budget, Compressor};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -33,10 +34,40 @@ fn main() {
     report("markers in plain text", &plain, ">= 2000", scan);
     report("markers in dense escapes", &colours, ">= 300", scan);
     report("markers and nothing else", &markers, "", scan);
+    let log = numbered(|n| format!("2026-11-15T12:00:00Z INFO request {n} served in 12 ms\n"));
+    let errors = numbered(|n| format!("error: request {n} failed with status 500\n"));
+    let colourful =
+        numbered(|n| format!("\x1b[32m INFO\x1b[0m request \x1b[1m{n}\x1b[0m served\r\n"));
+    let progress = numbered(|n| format!("\rdownloading {n:>9} of 999999999 [=====>     ]"));
+    let unicode = numbered(|n| format!("Größe der Datei № {n}: äöü ✓ fertig\n"));
+    report("text of a log", &log, ">= 200", compress);
+    report("text of nothing but errors", &errors, ">= 200", compress);
+    report("text of coloured lines", &colourful, "", compress);
+    report("text of a progress bar", &progress, "", compress);
+    report("text that is not ASCII", &unicode, "", compress);
 }
 
 fn repeat(line: &str) -> Vec<u8> {
     line.bytes().cycle().take(INPUT_BYTES).collect()
+}
+
+fn numbered(line: impl Fn(usize) -> String) -> Vec<u8> {
+    let mut input = Vec::with_capacity(INPUT_BYTES);
+    for number in 0.. {
+        input.extend_from_slice(line(number).as_bytes());
+        if input.len() >= INPUT_BYTES {
+            break;
+        }
+    }
+    input
+}
+
+fn compress(input: &[u8]) {
+    let mut compressor = Compressor::new(&Budget::default(), 0);
+    for piece in input.chunks(PIECE_BYTES) {
+        compressor.push(piece);
+    }
+    black_box(compressor.finish());
 }
 
 fn scan(input: &[u8]) {

@@ -12,5 +12,6 @@
 mod corpus;
 pub mod escape;
 pub mod marker;
+pub mod text;
 
 pub use marker::{Body, Confidence, Marker, MarkerScanner, Nonce, Protocol, Trust};

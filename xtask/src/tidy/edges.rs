@@ -37,6 +37,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "glass-session",
             "glass-spawn",
             "glass-store",
+            "glass-vt",
         ],
     ),
 ];

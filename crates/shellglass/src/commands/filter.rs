@@ -2,6 +2,8 @@
 //! No daemon is needed. Each filter is a module with its arguments and a
 //! `filter` function; it is named in the list and in the match below.
 
+mod osc;
+mod pieces;
 mod redact;
 
 use crate::error::Failure;
@@ -11,6 +13,8 @@ use std::process::ExitCode;
 /// Reads standard input and writes standard output, as it comes.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Filter {
+    /// Print the shell markers in a terminal's output as JSON.
+    Osc(osc::Osc),
     /// Replace secrets by `[REDACTED:rule]`.
     Redact(redact::Redact),
 }
@@ -18,6 +22,7 @@ pub(crate) enum Filter {
 /// Filters until the input ends.
 pub(super) fn filter(filter: &Filter) -> Result<ExitCode, Failure> {
     match filter {
+        Filter::Osc(arguments) => osc::filter(arguments),
         Filter::Redact(arguments) => redact::filter(arguments),
     }
 }
