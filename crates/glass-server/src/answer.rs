@@ -6,7 +6,7 @@ use glass_proto::agent::v1 as agent;
 use glass_proto::agent::v1::shell_result::Result as Kind;
 use glass_proto::agent::v1::shell_stream::Event as Item;
 use glass_proto::{exit_details, exit_stream, sandbox_to_wire, text_and_raw};
-use glass_session::{Caller, Engine, Gathered, OutputEnd, OutputFile, Ticket};
+use glass_session::{Caller, Engine, Gathered, NoWalls, OutputEnd, OutputFile, Ticket};
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tonic::Status;
@@ -180,12 +180,12 @@ async fn gather(
 pub(crate) fn no_sandbox(
     command: String,
     working_directory: String,
-    why: &str,
+    refused: &NoWalls,
 ) -> agent::ShellPermissionDenied {
     agent::ShellPermissionDenied {
         command,
         working_directory,
-        error: format!("{why}\nhint: {}", status::NO_SANDBOX_HINT),
+        error: format!("{}\nhint: {}", refused.why, refused.hint),
         is_readonly: false,
     }
 }

@@ -350,8 +350,8 @@ impl ShellExec for Service {
 impl Service {
     fn capabilities(&self) -> wire::Capabilities {
         wire::Capabilities {
-            raw_sandbox_supported: false,
-            sandbox_features: Vec::new(),
+            raw_sandbox_supported: self.engine.enforces_all(),
+            sandbox_features: self.engine.sandbox_features(),
             shells: self.engine.shells().to_vec(),
             hosts: vec!["local".to_owned()],
             version: env!("CARGO_PKG_VERSION").to_owned(),

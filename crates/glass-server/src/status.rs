@@ -2,14 +2,10 @@
 
 use glass_proto::HINT_KEY;
 use glass_session::WriteError;
-use glass_session::{CreateError, ExecuteError, LookupError};
+use glass_session::{CreateError, ExecuteError, LookupError, NoWalls};
 use std::error::Error;
 use tonic::metadata::MetadataMap;
 use tonic::{Code, Status};
-
-/// What to do where no sandbox can be had.
-pub(crate) const NO_SANDBOX_HINT: &str =
-    "ask for TYPE_INSECURE_NONE ('--sandbox none') if the command may run without walls";
 
 /// A status with a hint. The hint travels beside the message, so that programs
 /// can show it apart.
@@ -95,7 +91,7 @@ pub(crate) fn create(error: CreateError) -> Status {
             message,
             "dispose of some with 'shellglass session dispose', or raise limits.sessions_max",
         ),
-        CreateError::Sandbox(_) => sandbox(message),
+        CreateError::Sandbox(refused) => sandbox(&refused),
         CreateError::Unsupported(_) => with_hint(
             Code::InvalidArgument,
             message,
@@ -111,8 +107,8 @@ pub(crate) fn create(error: CreateError) -> Status {
     }
 }
 
-fn sandbox(message: String) -> Status {
-    with_hint(Code::FailedPrecondition, message, NO_SANDBOX_HINT)
+fn sandbox(refused: &NoWalls) -> Status {
+    with_hint(Code::FailedPrecondition, &refused.why, &refused.hint)
 }
 
 pub(crate) fn execute(error: ExecuteError) -> Status {
@@ -150,7 +146,7 @@ pub(crate) fn execute(error: ExecuteError) -> Status {
             message,
             "wait for some, cancel some, or use another session",
         ),
-        ExecuteError::Sandbox(_) => sandbox(message),
+        ExecuteError::Sandbox(refused) => sandbox(&refused),
         ExecuteError::Write(error) => write(&error, message),
     }
 }

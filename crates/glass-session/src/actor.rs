@@ -10,15 +10,18 @@ mod end;
 mod finish;
 mod journal;
 mod launches;
+mod rooms;
 mod wake;
+mod walls;
 
 use crate::context::Context;
 use crate::feed::Feed;
 use crate::recording::Recording;
+use crate::room::{Room, room_key};
 use crate::routes::Note;
-use crate::shell::WarmShell;
-use crate::state::{Effect, Input, State, Way};
-use glass_model::{EventIndex, Execution, LaunchId, Outcome, Session, ShellId};
+use crate::state::{Effect, Input, RoomId, State, Way};
+use glass_model::{EventIndex, Execution, LaunchId, Outcome, SandboxPolicy, Session, ShellId};
+use glass_sandbox::Workspace;
 use glass_spawn::Launched;
 use glass_store::WriteError;
 use launches::Launches;
@@ -32,6 +35,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Sleep;
 
 pub(crate) use adopt::{Child, Inheritance};
+
+/// The room of commands that ask for no rights of their own.
+const FIRST_ROOM: RoomId = RoomId(0);
 
 /// Output is gathered for this long before it is published.
 const BATCH_MS: u64 = 4;
@@ -169,7 +175,16 @@ pub(crate) struct Actor {
     mailbox: mpsc::Receiver<Message>,
     notes: mpsc::UnboundedReceiver<Note>,
     note_sender: mpsc::UnboundedSender<Note>,
-    shell: Option<WarmShell>,
+    /// The room that is attended to, and those that are not.
+    room: Room,
+    parked: Vec<Room>,
+    rooms_made: u32,
+    /// The rights of commands that ask for none of their own.
+    policy: SandboxPolicy,
+    /// What a sandbox of the session is for; none where it is gone.
+    workspace: Option<Arc<Workspace>>,
+    /// What the session was made with; nothing that a command did is in it.
+    pristine: Vec<Vec<u8>>,
     running: Option<Running>,
     tails: Vec<Tail>,
     launches: Launches,
@@ -184,13 +199,8 @@ pub(crate) struct Actor {
     fresh: Option<ShellId>,
     /// Why the journal refused the command that was about to begin.
     refused: Option<WriteError>,
-    /// Whether the last command may have changed what the shell exports, and
-    /// the shell has not been asked since.
-    exports_unsure: bool,
     /// Whether there is a note that the current command has begun.
     begun_noted: bool,
-    /// Whether the shell's death is our doing, so that its code means nothing.
-    shell_killed: bool,
     next: EventIndex,
     last_flush: Instant,
     flush_at: Option<Instant>,
@@ -216,6 +226,10 @@ enum Wake {
 pub(crate) struct Parts {
     pub(crate) context: Arc<Context>,
     pub(crate) session: Session,
+    /// The rights of its commands that ask for none of their own.
+    pub(crate) policy: SandboxPolicy,
+    /// What its sandboxes are for.
+    pub(crate) workspace: Option<Arc<Workspace>>,
     pub(crate) next: EventIndex,
     pub(crate) feed: Arc<Feed>,
     pub(crate) live: Arc<Mutex<Live>>,
@@ -227,14 +241,23 @@ impl Actor {
         let Parts {
             context,
             session,
+            policy,
+            workspace,
             next,
             feed,
             live,
             mailbox,
         } = parts;
         let (note_sender, notes) = mpsc::unbounded_channel();
+        let dir = context.session_dir(&session);
         Actor {
-            dir: context.session_dir(&session),
+            room: Room::new(FIRST_ROOM, room_key(&policy, &session.workspace_root), &dir),
+            parked: Vec::new(),
+            policy,
+            workspace,
+            rooms_made: 0,
+            pristine: session.env.clone(),
+            dir,
             state: State::new(session.mode, session.auto, session.startup),
             context,
             live,
@@ -243,7 +266,6 @@ impl Actor {
             mailbox,
             notes,
             note_sender,
-            shell: None,
             running: None,
             tails: Vec::new(),
             launches: Launches::default(),
@@ -254,9 +276,7 @@ impl Actor {
             reported_cwd: None,
             fresh: None,
             refused: None,
-            exports_unsure: false,
             begun_noted: false,
-            shell_killed: false,
             next,
             last_flush: Instant::now(),
             flush_at: None,
@@ -274,7 +294,7 @@ impl Actor {
         if let Some(inheritance) = inheritance {
             self.inherit(inheritance).await;
         }
-        let effects = self.state.warm_up();
+        let effects = self.state.warm_up(FIRST_ROOM);
         self.perform(effects).await;
         while !self.over {
             self.set_clock();
@@ -304,6 +324,7 @@ impl Actor {
             return Poll::Ready(Wake::Note(note));
         }
         if self
+            .room
             .shell
             .as_ref()
             .is_some_and(|shell| shell.poll_report(cx))
@@ -334,7 +355,7 @@ impl Actor {
             self.snapshot_at,
             self.retry_at,
             self.running.as_ref().and_then(|running| running.deadline),
-            self.shell.as_ref().and_then(|shell| shell.ready_by),
+            self.room.shell.as_ref().and_then(|shell| shell.ready_by),
         ];
         let next = deadlines.into_iter().flatten().min();
         // Far enough to be never, near enough for the timer.
@@ -355,7 +376,11 @@ impl Actor {
         let mut effects = VecDeque::from(effects);
         while let Some(effect) = effects.pop_front() {
             let followed_by = match effect {
-                Effect::StartShell(startup) => self.start_shell(startup).await,
+                Effect::StartShell(room, startup) => self.start_shell(room, startup).await,
+                Effect::Attend(room) => {
+                    self.enter_room(room).await;
+                    None
+                }
                 Effect::Begin(id, Way::Warm) => self.begin_warm(id).await,
                 Effect::Begin(id, Way::Line) => self.begin_line(id).await,
                 Effect::EndCommand(id, way) => self.end_command(id, way),

@@ -1,10 +1,11 @@
 //! What all sessions of a daemon share.
 
 use crate::routes::Routes;
+use crate::sandbox::{Sandboxing, feature_names};
 use glass_model::{Limits, Mode, Session, Startup};
-use glass_spawn::Keeper;
+use glass_spawn::{Features, Keeper};
 use glass_store::Store;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How a daemon runs its sessions.
@@ -28,6 +29,8 @@ pub struct Settings {
     pub working_directory: String,
     /// Whether shells are put into cgroups where that can be had.
     pub cgroups: bool,
+    /// How sandboxes are made.
+    pub sandboxing: Sandboxing,
 }
 
 /// What all sessions share.
@@ -36,6 +39,8 @@ pub(crate) struct Context {
     pub(crate) store: Store,
     pub(crate) keeper: Keeper,
     pub(crate) routes: Routes,
+    /// What walls can be made of here.
+    pub(crate) features: Features,
 }
 
 /// Time for a shell without start files: only a machine in trouble needs it.
@@ -43,16 +48,25 @@ const BARE_START_MS: u32 = 10_000;
 
 impl Context {
     /// The environment that a shell of this session starts with.
-    pub(crate) fn shell_env(&self, session: &Session) -> Vec<Vec<u8>> {
+    pub(crate) fn shell_env(&self, session: &Session, mut env: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         let ours: [(&str, &str); 2] = [
             ("SHELLGLASS", "1"),
             ("SHELLGLASS_SESSION_ID", session.id.as_str()),
         ];
-        let mut env = session.env.clone();
         for (name, value) in ours {
             set_variable(&mut env, name, value);
         }
         env
+    }
+
+    /// What is in force here, for reports.
+    pub(crate) fn versions(&self) -> Vec<(String, String)> {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let features = feature_names(&self.features).join(" ");
+        vec![
+            ("shellglass".to_owned(), version),
+            ("features".to_owned(), features),
+        ]
     }
 
     pub(crate) fn startup_time(&self, startup: Startup) -> Duration {
@@ -96,4 +110,13 @@ pub(crate) fn now_ms() -> i64 {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A directory for us alone.
+pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
 }

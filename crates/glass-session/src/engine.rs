@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::errors::LookupError;
 use crate::feed::{Feed, Follower};
 use glass_model::{EventIndex, Execution, Role, Session, SessionId, ShellId};
+use glass_sandbox::Workspace;
 use glass_store::ReadError;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -55,6 +56,8 @@ struct Handle {
     mailbox: mpsc::Sender<Message>,
     live: Arc<Mutex<Live>>,
     feed: Arc<Feed>,
+    /// What its sandboxes are for; none where that is gone.
+    workspace: Option<Arc<Workspace>>,
 }
 
 /// A session as a caller sees it.
@@ -74,6 +77,16 @@ pub struct SessionView {
 pub type LastCommand = (ShellId, String, Option<i32>);
 
 impl Engine {
+    /// Whether every sandbox policy can be enforced here.
+    pub fn enforces_all(&self) -> bool {
+        self.0.context.wall_build() == Some(glass_model::WallBuild::Namespaces)
+    }
+
+    /// What sandboxes are made of here, in the words of the contract.
+    pub fn sandbox_features(&self) -> Vec<String> {
+        crate::sandbox::feature_names(&self.0.context.features)
+    }
+
     /// The session of this id, if the caller may see it.
     pub fn session(&self, caller: &Caller, id: &str) -> Result<SessionView, LookupError> {
         let id = parse(id)?;

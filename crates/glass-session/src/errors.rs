@@ -2,6 +2,7 @@
 
 use crate::shells::NoShell;
 use glass_model::{SessionId, ShellId};
+use glass_sandbox::Refusal;
 use glass_spawn::{HeldError, KeeperGone};
 use glass_store::{ReadError, WriteError};
 use std::io;
@@ -35,6 +36,25 @@ pub enum LookupError {
     Stopping,
 }
 
+/// Rights that a command does not get; nothing ran.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct NoWalls {
+    /// Why.
+    pub why: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+impl From<Refusal> for NoWalls {
+    fn from(refusal: Refusal) -> NoWalls {
+        NoWalls {
+            why: refusal.to_string(),
+            hint: refusal.hint(),
+        }
+    }
+}
+
 /// Why a session was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
@@ -64,8 +84,8 @@ pub enum CreateError {
         max: u32,
     },
     /// It asks for walls that cannot be had.
-    #[error("{0}")]
-    Sandbox(String),
+    #[error(transparent)]
+    Sandbox(#[from] NoWalls),
     /// It asks for something that is not there.
     #[error("{0}")]
     Unsupported(String),
@@ -126,8 +146,8 @@ pub enum ExecuteError {
         max: u32,
     },
     /// It asks for walls that cannot be had.
-    #[error("{0}")]
-    Sandbox(String),
+    #[error(transparent)]
+    Sandbox(#[from] NoWalls),
     /// The journal cannot be written, so nothing may run.
     #[error("the command could not be recorded, so it was not run")]
     Write(#[from] WriteError),

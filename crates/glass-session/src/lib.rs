@@ -21,7 +21,9 @@ mod pipes;
 mod random;
 mod ready;
 mod recording;
+mod room;
 mod routes;
+mod sandbox;
 mod shell;
 mod shells;
 mod state;
@@ -36,12 +38,13 @@ pub use engine::{
     Caller, Engine, Gathered, OrderSpec, OutputFile, OutputPage, SessionSpec, SessionView, Target,
     Ticket,
 };
-pub use errors::{CreateError, EngineError, ExecuteError, LookupError};
+pub use errors::{CreateError, EngineError, ExecuteError, LookupError, NoWalls};
 pub use feed::Follower;
 /// Whether a process descends from another; here so that whoever listens needs
 /// no process tables of its own.
 pub use glass_spawn::tree::peer_descends_from as descends_from;
 pub use glass_store::WriteError;
 pub use random::hex_128 as random_token;
+pub use sandbox::Sandboxing;
 pub use shells::NoShell;
 pub use text::incomplete_suffix;

@@ -5,6 +5,8 @@ use crate::driver::{self, REPORT_FD, REQUEST_FD, Report, ReportParser, Style};
 use crate::pipes::{self, Pair, Slots, labels};
 use crate::ready::ReadyFd;
 use crate::recording::OwnOutputs;
+use crate::room::Room;
+use crate::sandbox::Setting;
 use crate::tag::Tag;
 use glass_model::{LaunchId, LaunchPlan, Session, Startup};
 use glass_spawn::{Launch, Launched, SpawnError};
@@ -29,6 +31,7 @@ const PEEK_BYTES: usize = 8 * 1024;
 /// The labels under which the keeper holds our ends.
 pub(crate) const REQUEST_LABEL: &str = "request";
 pub(crate) const REPORT_LABEL: &str = "report";
+pub(crate) const WALLS_LABEL: &str = "walls";
 pub(crate) const OWN_LABELS: [&str; 2] = ["own-out", "own-err"];
 
 /// Why a shell could not be started.
@@ -55,6 +58,8 @@ pub(crate) struct WarmShell {
     /// Bytes at the front of the report channel that were seen and stay there.
     left_bytes: usize,
     startup_output: Option<OwnedFd>,
+    /// Whoever builds its walls listens here, as long as they stand.
+    pub(crate) walls: Option<OwnedFd>,
     /// The shell's own outputs, when they are needed and not lent out.
     pub(crate) own: Option<OwnOutputs>,
 }
@@ -76,8 +81,10 @@ impl WarmShell {
         context: &Context,
         session: &Session,
         startup: Startup,
-        dir: &Path,
+        room: &Room,
+        setting: Setting,
     ) -> Result<WarmShell, StartError> {
+        let dir = room.dir.as_path();
         let nonce = crate::random::nonce();
         let (request, child_request) = channel()?;
         let (report, child_report) = channel()?;
@@ -110,11 +117,20 @@ impl WarmShell {
         held.push((REQUEST_LABEL.to_owned(), request.try_clone()?));
         held.push((REPORT_LABEL.to_owned(), report.try_clone()?));
         slots.give_back(slot, pair);
+        let (walls, walls_control) = match &setting.walls {
+            Some(_) => Some(walls_channel()?).unzip(),
+            None => (None, None),
+        };
+        if let Some(walls) = &walls {
+            held.push((WALLS_LABEL.to_owned(), walls.try_clone()?));
+        }
         let plan = LaunchPlan {
             program: argv.program,
             argv: argv.argv,
-            env: context.shell_env(session),
-            cwd: existing_directory(&session.cwd).into_bytes(),
+            env: context.shell_env(session, setting.env),
+            cwd: setting.cwd.into_bytes(),
+            resources: context.resources(),
+            walls: setting.walls,
             // A name of its own: whoever still makes sure that the last shell's
             // group is empty must not find this shell in it. And not the nonce,
             // because every process can read the name of its group.
@@ -124,6 +140,7 @@ impl WarmShell {
         let tag = Tag::Warm {
             session: session.id.clone(),
             nonce: nonce.clone(),
+            room: room.key.clone(),
         }
         .encode();
         let launched = context
@@ -133,6 +150,7 @@ impl WarmShell {
                 child_fds,
                 held,
                 tag,
+                walls_control,
             })
             .await?;
         Ok(WarmShell {
@@ -145,6 +163,7 @@ impl WarmShell {
             parser: ReportParser::default(),
             left_bytes: 0,
             startup_output,
+            walls,
             own,
         })
     }
@@ -157,6 +176,7 @@ impl WarmShell {
         slots: Slots,
         request: OwnedFd,
         report: OwnedFd,
+        walls: Option<OwnedFd>,
         own: Option<Pair>,
     ) -> io::Result<WarmShell> {
         Ok(WarmShell {
@@ -169,6 +189,7 @@ impl WarmShell {
             parser: ReportParser::default(),
             left_bytes: 0,
             startup_output: None,
+            walls,
             own: own.map(OwnOutputs::new).transpose()?,
         })
     }
@@ -339,6 +360,16 @@ pub(crate) fn channel() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
     rustix::net::socketpair(
         AddressFamily::UNIX,
         SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )
+}
+
+/// A pair of connected sockets that keep messages apart.
+fn walls_channel() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
+    rustix::net::socketpair(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
         SocketFlags::CLOEXEC,
         None,
     )

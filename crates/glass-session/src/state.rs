@@ -5,16 +5,20 @@
 
 use glass_model::signal_of_exit_code;
 use glass_model::{AbortReason, ExitDetails, Mode, Outcome, ShellId, Startup, WaitStatus};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// How often a command whose shell died before reading it is offered to
 /// another one.
 const OFFERS_MAX: u32 = 2;
 
+/// Commands with the same rights share a room, and with it a warm shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RoomId(pub(crate) u32);
+
 /// How a command is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// By the session's warm shell.
+    /// By the warm shell of its room.
     Warm,
     /// By a shell of its own.
     Line,
@@ -24,17 +28,19 @@ pub(crate) enum Way {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Input {
     /// An accepted command; it is in the journal.
-    Submit(ShellId),
-    /// The warm shell reads commands.
-    ShellReady,
-    /// The warm shell could not be started, or is not ready in time.
-    ShellFailed(String),
+    Submit(ShellId, RoomId),
+    /// The warm shell of a room reads commands.
+    ShellReady(RoomId),
+    /// The warm shell of a room could not be started, or is not ready in time.
+    ShellFailed(RoomId, String),
+    /// The walls of a room cannot be had now.
+    RoomRefused(RoomId, String),
     /// The warm shell says that it has begun the current command.
     Began,
     /// The warm shell says how the current command ended.
     Done(i32),
-    /// The warm shell's process ended.
-    ShellExited(WaitStatus),
+    /// The process of a room's warm shell ended.
+    ShellExited(RoomId, WaitStatus),
     /// The process of a line-mode command ended.
     LineExited(WaitStatus),
     /// The current command cannot be run at all.
@@ -50,8 +56,10 @@ pub(crate) enum Input {
 /// What a session does about it, in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// Start a warm shell with these start files.
-    StartShell(Startup),
+    /// Start a room's warm shell with these start files.
+    StartShell(RoomId, Startup),
+    /// Listen to this room's shell, for which a command waits.
+    Attend(RoomId),
     /// Hand this command over.
     Begin(ShellId, Way),
     /// End the processes of the current command; with `Way::Warm` its shell too.
@@ -68,8 +76,9 @@ pub(crate) enum Effect {
     Close,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Warm {
+    #[default]
     Absent,
     Starting,
     Ready,
@@ -78,6 +87,7 @@ enum Warm {
 #[derive(Clone, Debug)]
 struct Current {
     id: ShellId,
+    room: RoomId,
     way: Way,
     began: bool,
     /// Known when the command ended by itself while it was being aborted.
@@ -91,8 +101,9 @@ pub(crate) struct State {
     mode: Mode,
     auto: bool,
     startup: Startup,
-    warm: Warm,
-    queue: VecDeque<ShellId>,
+    /// The rooms that have a shell, or are getting one.
+    warm: HashMap<RoomId, Warm>,
+    queue: VecDeque<(ShellId, RoomId)>,
     current: Option<Current>,
     /// How often the command at the head of the queue lost its shell unread.
     offers: u32,
@@ -105,7 +116,7 @@ impl State {
             mode,
             auto,
             startup,
-            warm: Warm::Absent,
+            warm: HashMap::new(),
             queue: VecDeque::new(),
             current: None,
             offers: 0,
@@ -114,15 +125,17 @@ impl State {
     }
 
     /// Takes up a warm shell that outlived the last daemon.
-    pub(crate) fn adopt_shell(&mut self, ready: bool) {
-        self.warm = if ready { Warm::Ready } else { Warm::Starting };
+    pub(crate) fn adopt_shell(&mut self, room: RoomId, ready: bool) {
+        let warm = if ready { Warm::Ready } else { Warm::Starting };
+        self.warm.insert(room, warm);
     }
 
     /// Takes up a command that outlived the last daemon, or that a shell may
     /// have seen.
-    pub(crate) fn adopt_current(&mut self, id: ShellId, way: Way) {
+    pub(crate) fn adopt_current(&mut self, id: ShellId, room: RoomId, way: Way) {
         self.current = Some(Current {
             id,
+            room,
             way,
             began: false,
             code: None,
@@ -149,16 +162,19 @@ impl State {
     pub(crate) fn step(&mut self, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
         match input {
-            Input::Submit(id) => self.submit(id, &mut effects),
-            Input::ShellReady => self.warm = Warm::Ready,
-            Input::ShellFailed(why) => self.shell_failed(&why, &mut effects),
+            Input::Submit(id, room) => self.submit(id, room, &mut effects),
+            Input::ShellReady(room) => {
+                self.warm.insert(room, Warm::Ready);
+            }
+            Input::ShellFailed(room, why) => self.shell_failed(room, &why, &mut effects),
+            Input::RoomRefused(room, why) => self.room_refused(room, &why, &mut effects),
             Input::Began => {
                 if let Some(current) = &mut self.current {
                     current.began = true;
                 }
             }
             Input::Done(code) => self.done(code, &mut effects),
-            Input::ShellExited(status) => self.shell_exited(status, &mut effects),
+            Input::ShellExited(room, status) => self.shell_exited(room, status, &mut effects),
             Input::LineExited(status) => self.line_exited(status, &mut effects),
             Input::CannotRun(why) => self.cannot_run(why, &mut effects),
             Input::Abort(which, reason) => self.abort(which, reason, &mut effects),
@@ -169,11 +185,11 @@ impl State {
         effects
     }
 
-    fn submit(&mut self, id: ShellId, effects: &mut Vec<Effect>) {
+    fn submit(&mut self, id: ShellId, room: RoomId, effects: &mut Vec<Effect>) {
         if self.disposing {
             effects.push(Effect::Finish(id, aborted(AbortReason::User)));
         } else {
-            self.queue.push_back(id);
+            self.queue.push_back((id, room));
         }
     }
 
@@ -182,18 +198,19 @@ impl State {
         if self.disposing || self.current.is_some() {
             return;
         }
-        let Some(&id) = self.queue.front() else {
+        let Some(&(id, room)) = self.queue.front() else {
             return;
         };
-        let way = match (self.mode, self.warm) {
+        let way = match (self.mode, self.warm_of(room)) {
             (Mode::Line, _) => Way::Line,
             (Mode::Pipe, Warm::Ready) => Way::Warm,
-            (Mode::Pipe, Warm::Starting) => return,
-            (Mode::Pipe, Warm::Absent) => return self.start_shell(effects),
+            (Mode::Pipe, Warm::Starting) => return effects.push(Effect::Attend(room)),
+            (Mode::Pipe, Warm::Absent) => return self.start_shell(room, effects),
         };
         self.queue.pop_front();
         self.current = Some(Current {
             id,
+            room,
             way,
             began: false,
             code: None,
@@ -202,22 +219,41 @@ impl State {
         effects.push(Effect::Begin(id, way));
     }
 
-    fn start_shell(&mut self, effects: &mut Vec<Effect>) {
-        if self.warm == Warm::Absent && self.mode == Mode::Pipe && !self.disposing {
-            self.warm = Warm::Starting;
-            effects.push(Effect::StartShell(self.startup));
+    fn warm_of(&self, room: RoomId) -> Warm {
+        self.warm.get(&room).copied().unwrap_or_default()
+    }
+
+    /// Whether this room's shell could be ended without anybody missing it now.
+    pub(crate) fn is_resting(&self, room: RoomId) -> bool {
+        self.current
+            .as_ref()
+            .is_none_or(|current| current.room != room)
+            && self.queue.iter().all(|(_, queued)| *queued != room)
+    }
+
+    fn start_shell(&mut self, room: RoomId, effects: &mut Vec<Effect>) {
+        let is_absent = self.warm_of(room) == Warm::Absent;
+        // One shell is attended to at a time: a command that runs in another room
+        // goes first, and who needs this shell then will start it.
+        let is_free = self
+            .current
+            .as_ref()
+            .is_none_or(|current| current.room == room);
+        if is_absent && is_free && self.mode == Mode::Pipe && !self.disposing {
+            self.warm.insert(room, Warm::Starting);
+            effects.push(Effect::StartShell(room, self.startup));
         }
     }
 
-    /// Starts the warm shell before anybody asks for it.
-    pub(crate) fn warm_up(&mut self) -> Vec<Effect> {
+    /// Starts the warm shell of a room before anybody asks for it.
+    pub(crate) fn warm_up(&mut self, room: RoomId) -> Vec<Effect> {
         let mut effects = Vec::new();
-        self.start_shell(&mut effects);
+        self.start_shell(room, &mut effects);
         effects
     }
 
-    fn shell_failed(&mut self, why: &str, effects: &mut Vec<Effect>) {
-        self.warm = Warm::Absent;
+    fn shell_failed(&mut self, room: RoomId, why: &str, effects: &mut Vec<Effect>) {
+        self.warm.remove(&room);
         if self.disposing {
             return;
         }
@@ -228,14 +264,28 @@ impl State {
                 "fallback",
                 format!("the shell goes on without its start files: {why}"),
             ));
-            self.start_shell(effects);
+            self.start_shell(room, effects);
         } else if self.auto {
             self.become_line(why, effects);
         } else {
             let outcome = never_ran(format!("the shell does not start: {why}"));
-            for id in std::mem::take(&mut self.queue) {
-                effects.push(Effect::Finish(id, outcome.clone()));
-            }
+            self.lose_queued(room, &outcome, effects);
+        }
+    }
+
+    /// Without its walls nothing runs in a room; the next command tries again.
+    fn room_refused(&mut self, room: RoomId, why: &str, effects: &mut Vec<Effect>) {
+        self.warm.remove(&room);
+        self.lose_queued(room, &never_ran(why.to_owned()), effects);
+    }
+
+    fn lose_queued(&mut self, room: RoomId, outcome: &Outcome, effects: &mut Vec<Effect>) {
+        let (lost, kept) = std::mem::take(&mut self.queue)
+            .into_iter()
+            .partition::<VecDeque<_>, _>(|(_, queued)| *queued == room);
+        self.queue = kept;
+        for (id, _) in lost {
+            effects.push(Effect::Finish(id, outcome.clone()));
         }
     }
 
@@ -263,13 +313,13 @@ impl State {
         effects.push(Effect::Finish(id, ended(code)));
     }
 
-    fn shell_exited(&mut self, status: WaitStatus, effects: &mut Vec<Effect>) {
-        if self.warm == Warm::Starting {
-            return self.shell_failed("it ended before it was ready", effects);
+    fn shell_exited(&mut self, room: RoomId, status: WaitStatus, effects: &mut Vec<Effect>) {
+        if self.warm_of(room) == Warm::Starting {
+            return self.shell_failed(room, "it ended before it was ready", effects);
         }
-        self.warm = Warm::Absent;
+        self.warm.remove(&room);
         let Some(current) = &self.current else { return };
-        if current.way != Way::Warm || current.abort.is_some() {
+        if current.room != room || current.way != Way::Warm || current.abort.is_some() {
             return;
         }
         let id = current.id;
@@ -279,14 +329,14 @@ impl State {
             let mut outcome = outcome_of(status);
             outcome.details.shell_replaced = true;
             effects.push(Effect::Finish(id, outcome));
-            self.start_shell(effects);
+            self.start_shell(room, effects);
             return;
         }
         // The shell ended before it had begun the command: not a word of it ran.
         self.offers += 1;
-        self.queue.push_front(id);
+        self.queue.push_front((id, room));
         if self.offers < OFFERS_MAX {
-            self.start_shell(effects);
+            self.start_shell(room, effects);
         } else if self.auto {
             self.become_line("its shell keeps dying", effects);
         } else {
@@ -329,7 +379,7 @@ impl State {
                 effects.push(Effect::EndCommand(current.id, current.way));
             }
         } else if let Some(id) = which
-            && let Some(at) = self.queue.iter().position(|queued| *queued == id)
+            && let Some(at) = self.queue.iter().position(|(queued, _)| *queued == id)
         {
             self.queue.remove(at);
             effects.push(Effect::Finish(id, aborted(reason)));
@@ -337,6 +387,7 @@ impl State {
     }
 
     fn tree_ended(&mut self, effects: &mut Vec<Effect>) {
+        let mut lost = None;
         if let Some(current) = self.current.take() {
             let mut outcome = match (current.code, current.abort) {
                 // It had ended by itself before the signal reached it.
@@ -344,15 +395,16 @@ impl State {
                 (None, reason) => aborted(reason.unwrap_or(AbortReason::User)),
             };
             if current.way == Way::Warm {
-                self.warm = Warm::Absent;
+                self.warm.remove(&current.room);
+                lost = Some(current.room);
                 outcome.details.shell_replaced = !self.disposing;
             }
             effects.push(Effect::Finish(current.id, outcome));
         }
         if self.disposing {
             effects.push(Effect::Close);
-        } else {
-            self.start_shell(effects);
+        } else if let Some(room) = lost {
+            self.start_shell(room, effects);
         }
     }
 
@@ -361,7 +413,7 @@ impl State {
             return;
         }
         self.disposing = true;
-        for id in std::mem::take(&mut self.queue) {
+        for (id, _) in std::mem::take(&mut self.queue) {
             effects.push(Effect::Finish(id, aborted(AbortReason::User)));
         }
         if let Some(current) = &mut self.current {

@@ -6,9 +6,13 @@ use glass_model::{SessionId, ShellId};
 /// Whose child a launch is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
-    /// The warm shell of a session. The nonce is what its reports carry; it
-    /// lives nowhere on disk.
-    Warm { session: SessionId, nonce: String },
+    /// A warm shell of a session, in the room of this key. The nonce is what its
+    /// reports carry; it lives nowhere on disk.
+    Warm {
+        session: SessionId,
+        nonce: String,
+        room: String,
+    },
     /// The shell of one command.
     Line {
         session: SessionId,
@@ -25,7 +29,11 @@ impl Tag {
 
     pub(crate) fn encode(&self) -> Vec<u8> {
         match self {
-            Tag::Warm { session, nonce } => format!("warm {session} {nonce}"),
+            Tag::Warm {
+                session,
+                nonce,
+                room,
+            } => format!("warm {session} {nonce} {room}"),
             Tag::Line { session, shell_id } => format!("line {session} {shell_id}"),
         }
         .into_bytes()
@@ -41,6 +49,7 @@ impl Tag {
             "warm" => Some(Tag::Warm {
                 session,
                 nonce: last.to_owned(),
+                room: words.next()?.to_owned(),
             }),
             "line" => Some(Tag::Line {
                 session,
@@ -63,6 +72,7 @@ mod tests {
             Tag::Warm {
                 session: session.clone(),
                 nonce: "abc".to_owned(),
+                room: "bare".to_owned(),
             },
             Tag::Line {
                 session,

@@ -1,10 +1,14 @@
 //! The command line. These texts are the help, the man page and the
 //! completions.
 
+mod sandbox;
+
 use crate::commands::filter::Filter;
 use crate::config::{Listen, ModeName, StartupName};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+
+pub(crate) use sandbox::SandboxFlags;
 
 /// Runs shell commands exactly, and lets people watch.
 ///
@@ -114,9 +118,8 @@ pub(crate) struct Run {
     /// Cancel the command after so many seconds, and exit with 124.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
-    /// What the command may write.
-    #[arg(long, value_name = "KIND")]
-    pub sandbox: Option<Sandbox>,
+    #[command(flatten)]
+    pub sandbox: SandboxFlags,
     /// How the command is run.
     #[arg(long)]
     pub mode: Option<ModeName>,
@@ -129,17 +132,6 @@ pub(crate) struct Run {
     /// Print the result as JSON instead of the output.
     #[arg(long)]
     pub json: bool,
-}
-
-/// What a command may write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sandbox {
-    /// Everything that you may.
-    None,
-    /// The workspace.
-    Rw,
-    /// Nothing.
-    Ro,
 }
 
 /// Sessions keep their directory, variables and functions between commands.
@@ -201,9 +193,8 @@ pub(crate) struct SessionCreate {
     /// The task that it belongs to.
     #[arg(long, value_name = "ID", default_value = "")]
     pub task: String,
-    /// What its commands may write.
-    #[arg(long, value_name = "KIND")]
-    pub sandbox: Option<Sandbox>,
+    #[command(flatten)]
+    pub sandbox: SandboxFlags,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -11,6 +11,7 @@ mod layers;
 mod limits;
 mod nearest;
 mod read;
+mod sandbox;
 mod settings;
 mod show;
 

@@ -6,7 +6,7 @@ use crate::context::now_ms;
 use crate::pipes::{self, Pair, Slots, labels};
 use crate::recording::{Begun, Recording, When};
 use crate::routes::Note;
-use crate::shell::{self, OWN_LABELS, REPORT_LABEL, REQUEST_LABEL, WarmShell};
+use crate::shell::{self, OWN_LABELS, REPORT_LABEL, REQUEST_LABEL, WALLS_LABEL, WarmShell};
 use crate::state::{Input, Way, never_ran};
 use crate::tag::Tag;
 use glass_model::{
@@ -50,14 +50,25 @@ impl Actor {
             executions,
         } = inheritance;
         let kept = warm_to_keep(&children, &executions);
+        let busy = executions.iter().find(|run| run.phase == Phase::Running);
+        let busy = busy.and_then(|execution| execution.launch);
         for mut child in children {
             let status = child.info.status;
             let id = child.info.id;
             self.launches.add(launched(&child.info));
             self.context.routes.add(id, self.note_sender.clone());
             let taken = match child.tag.clone() {
-                Tag::Warm { nonce, .. } if Some(id) == kept => {
-                    self.inherit_warm(&mut child, nonce, &executions)
+                Tag::Warm { nonce, room, .. } if kept.contains(&id) => {
+                    let room = self.room_of_key(room);
+                    let before = self.room.id;
+                    self.enter_room(room).await;
+                    let taken = self.inherit_warm(&mut child, nonce, &executions);
+                    if busy.is_some() && busy != Some(id) {
+                        // The room of the command that runs stays the one that
+                        // is attended to.
+                        self.enter_room(before).await;
+                    }
+                    taken
                 }
                 Tag::Warm { .. } => {
                     if status.is_none() {
@@ -106,25 +117,27 @@ impl Actor {
             slots,
             request,
             report,
+            child.fds.remove(WALLS_LABEL),
             own,
         )?;
         let running = self.running.as_ref().map(|running| running.shell_id);
-        if running.is_none() {
+        if !self.is_run_by(child.info.id) {
             // Ready or not, it answers when it is.
             let limit = self.context.startup_time(self.session.startup);
             shell.ready_by = Some(Instant::now() + limit);
         }
-        self.shell = Some(shell);
-        self.state.adopt_shell(running.is_some());
-        let Some(id) = running else {
+        self.room.shell = Some(shell);
+        let busy = running.filter(|_| self.is_run_by(child.info.id));
+        self.state.adopt_shell(self.room.id, busy.is_some());
+        let Some(id) = busy else {
             self.ask_whether_ready();
             return Ok(());
         };
         self.watch_warm();
-        if let (Some(shell), Some(running)) = (&mut self.shell, &mut self.running) {
+        if let (Some(shell), Some(running)) = (&mut self.room.shell, &mut self.running) {
             running.recording.lend(shell.own.take());
         }
-        self.state.adopt_current(id, Way::Warm);
+        self.state.adopt_current(id, self.room.id, Way::Warm);
         if self.dir.join(begun_name(id)).exists() {
             self.begun_noted = true;
             // A command that runs is followed by nothing.
@@ -144,7 +157,7 @@ impl Actor {
         }
         // Sent again in case it never was; a driver ignores what it has run.
         crate::failpoint::hit("adopt-resend");
-        if let Some(shell) = &self.shell {
+        if let Some(shell) = &self.room.shell {
             shell.send(&encoded.message)?;
         }
         crate::failpoint::hit("adopt-resent");
@@ -179,7 +192,7 @@ impl Actor {
                 });
             }
         }
-        let mut slots = Slots::new(&self.dir, next);
+        let mut slots = Slots::new(&self.room.dir, next);
         for (slot, pair) in free {
             slots.give_back(slot, pair);
         }
@@ -214,9 +227,11 @@ impl Actor {
             });
             return Ok(());
         }
+        let room = self.room_for(&execution.sandbox);
+        self.move_to_room(room);
         self.running = Some(self.run_on(execution, recording, &child.info));
         self.watch_running(None);
-        self.state.adopt_current(shell_id, Way::Line);
+        self.state.adopt_current(shell_id, self.room.id, Way::Line);
         let encoded = self.line_request(execution).map_err(io::Error::other)?;
         if let Some(text) = &encoded.file {
             self.write_command(shell_id, text)?;
@@ -256,6 +271,11 @@ impl Actor {
         let finished = None;
         self.write(changes, Aftermath { events, finished });
         Ok(())
+    }
+
+    fn is_run_by(&self, launch: LaunchId) -> bool {
+        let running = self.running.as_ref();
+        running.is_some_and(|running| running.launched.id == launch)
     }
 
     fn run_on(&self, execution: &Execution, recording: Recording, info: &LaunchInfo) -> Running {
@@ -308,9 +328,10 @@ impl Actor {
         for execution in queued {
             let id = execution.shell_id;
             let attachable = !execution.tool_call_id.is_empty();
+            let room = self.room_for(&execution.sandbox);
             self.accepted.insert(id, execution);
             if attachable {
-                self.take(Input::Submit(id)).await;
+                self.take(Input::Submit(id, room)).await;
             } else {
                 // Its caller lost the connection, cannot find it again, and may
                 // have asked anew.
@@ -331,20 +352,28 @@ impl Actor {
     }
 }
 
-/// The warm shell to go on with: the one that has the running command, also
-/// when it has ended since, and otherwise the newest that lives.
-fn warm_to_keep(children: &[Child], executions: &[Execution]) -> Option<LaunchId> {
+/// The warm shells to go on with, one for each room: the one that has the
+/// running command, also when it has ended since, and otherwise the newest that
+/// lives.
+fn warm_to_keep(children: &[Child], executions: &[Execution]) -> Vec<LaunchId> {
     let running = executions.iter().find(|run| run.phase == Phase::Running);
     let busy = running.and_then(|execution| execution.launch);
-    let warm = children
-        .iter()
-        .filter(|child| matches!(child.tag, Tag::Warm { .. }))
-        .map(|child| &child.info);
-    let kept = warm.clone().find(|info| Some(info.id) == busy).or_else(|| {
-        warm.filter(|info| info.status.is_none())
-            .max_by_key(|info| info.id)
-    });
-    kept.map(|info| info.id)
+    let mut kept: HashMap<&str, &LaunchInfo> = HashMap::new();
+    for child in children {
+        let Tag::Warm { room, .. } = &child.tag else {
+            continue;
+        };
+        let info = &child.info;
+        let is_busy = Some(info.id) == busy;
+        if !is_busy && info.status.is_some() {
+            continue;
+        }
+        let best = kept.entry(room).or_insert(info);
+        if is_busy || (Some(best.id) != busy && best.id < info.id) {
+            *best = info;
+        }
+    }
+    kept.values().map(|info| info.id).collect()
 }
 
 pub(super) fn launched(info: &LaunchInfo) -> Launched {
@@ -352,6 +381,8 @@ pub(super) fn launched(info: &LaunchInfo) -> Launched {
         id: info.id,
         child: info.child,
         reaper: info.reaper,
+        init: info.init,
         cgroup: info.cgroup.clone(),
+        memory: info.memory.clone(),
     }
 }

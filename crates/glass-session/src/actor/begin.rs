@@ -1,13 +1,15 @@
 //! From an accepted command to a shell that has it.
 
+use super::walls::Standing;
 use super::{Accepted, Actor, Aftermath, Finished, OutputEnd, Refusal, Running};
 use crate::context::now_ms;
 use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, RequestError, Style};
 use crate::failpoint;
 use crate::pipes::{self, Pair};
 use crate::recording::{Begun, Recording};
+use crate::sandbox::Setting;
 use crate::shell::{self, REQUEST_LABEL, StartError, WarmShell};
-use crate::state::Input;
+use crate::state::{Input, RoomId};
 use crate::tag::Tag;
 use glass_model::{
     EventBody, Execution, LaunchPlan, Phase, ShellId, ShellKind, Startup, WaitStatus,
@@ -50,10 +52,11 @@ impl Actor {
         execution.shell_id = id;
         let from = self.next;
         self.snapshot_at = None;
+        let room = self.room_for(&execution.sandbox);
         self.accepted.insert(id, execution);
         self.watchers.entry(id).or_default().extend(done);
         self.fresh = Some(id);
-        self.take(Input::Submit(id)).await;
+        self.take(Input::Submit(id, room)).await;
         let written = match (self.fresh.take(), self.refused.take()) {
             (None, _) => Ok(()),
             (Some(_), Some(error)) => Err(error),
@@ -76,26 +79,44 @@ impl Actor {
         drop(reply.send(Ok(Accepted { shell_id: id, from })));
     }
 
-    pub(super) async fn start_shell(&mut self, startup: Startup) -> Option<Input> {
-        self.shell_killed = false;
-        self.exports_unsure = false;
-        match WarmShell::start(&self.context, &self.session, startup, &self.dir).await {
+    pub(super) async fn start_shell(&mut self, room: RoomId, startup: Startup) -> Option<Input> {
+        self.enter_room(room).await;
+        self.room.shell_killed = false;
+        self.room.exports_unsure = false;
+        let cwd = self.session.cwd.clone();
+        let setting = match self.setting(&cwd).await {
+            Ok(setting) => setting,
+            Err(why) => return Some(Input::RoomRefused(room, why)),
+        };
+        // The directory may be gone, or not be there behind these walls.
+        self.session.cwd.clone_from(&setting.cwd);
+        self.room.cwd = Some(setting.cwd.clone());
+        match WarmShell::start(&self.context, &self.session, startup, &self.room, setting).await {
             Ok(shell) => {
                 failpoint::hit("shell-started");
                 self.context
                     .routes
                     .add(shell.id(), self.note_sender.clone());
                 self.launches.add(shell.launched.clone());
-                self.shell = Some(shell);
+                self.room.shell = Some(shell);
                 None
             }
-            Err(error) => Some(Input::ShellFailed(full_message(&error))),
+            Err(error) => Some(Input::ShellFailed(room, full_message(&error))),
         }
     }
 
     pub(super) async fn begin_warm(&mut self, id: ShellId) -> Option<Input> {
-        let (Some(shell), Some(execution)) = (&mut self.shell, self.accepted.get(&id)) else {
-            return Some(Input::ShellExited(WaitStatus::Unknown));
+        self.enter_room_of(id).await;
+        match self.mend_walls().await {
+            Ok(Standing::Sound) => {}
+            Ok(Standing::Lost(why)) => {
+                self.replace_shell(why);
+                return Some(Input::ShellExited(self.room.id, WaitStatus::Unknown));
+            }
+            Err(why) => return Some(Input::CannotRun(why)),
+        }
+        let (Some(shell), Some(execution)) = (&mut self.room.shell, self.accepted.get(&id)) else {
+            return Some(Input::ShellExited(self.room.id, WaitStatus::Unknown));
         };
         let (slot, pair) = match shell.take_slot(&self.context).await {
             Ok(slot) => slot,
@@ -106,7 +127,7 @@ impl Actor {
         let encoded = match self.warm_request(execution, &nonce, slot) {
             Ok(encoded) => encoded,
             Err(error) => {
-                if let Some(shell) = &mut self.shell {
+                if let Some(shell) = &mut self.room.shell {
                     shell.slots.give_back(slot, pair);
                 }
                 return Some(Input::CannotRun(error.to_string()));
@@ -121,7 +142,7 @@ impl Actor {
         if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
             return Some(input);
         }
-        if let (Some(shell), Some(running)) = (&mut self.shell, &mut self.running)
+        if let (Some(shell), Some(running)) = (&mut self.room.shell, &mut self.running)
             && let Some(own) = shell.own.take()
         {
             // What it said since the last command belongs to none.
@@ -129,12 +150,12 @@ impl Actor {
             running.recording.lend(Some(own));
         }
         failpoint::hit("begin-journaled");
-        if self.exports_unsure {
+        if self.room.exports_unsure {
             // Should this command cost the shell its life, the next one has
             // what the last command exported.
             self.ask_whether_ready();
         }
-        if let Some(shell) = &self.shell
+        if let Some(shell) = &self.room.shell
             && let Err(error) = shell.send(&encoded.message)
         {
             tracing::warn!(session = %self.session.id, %error, "the shell does not read");
@@ -145,6 +166,7 @@ impl Actor {
     }
 
     pub(super) async fn begin_line(&mut self, id: ShellId) -> Option<Input> {
+        self.enter_room_of(id).await;
         let Some(execution) = self.accepted.get(&id).cloned() else {
             return Some(Input::CannotRun("it is not known".to_owned()));
         };
@@ -154,14 +176,23 @@ impl Actor {
         let argv = if self.is_plain(&execution) {
             driver::plain_argv(shell, &execution.command)
         } else {
-            driver::argv(shell, Startup::Nothing, Style::Once, &self.dir)
+            driver::argv(shell, Startup::Nothing, Style::Once, &self.room.dir)
         };
         let encoded = match self.line_request(&execution) {
             Ok(encoded) => encoded,
             Err(error) => return Some(Input::CannotRun(error.to_string())),
         };
+        let cwd = if execution.requested_cwd.is_empty() {
+            self.session.cwd.clone()
+        } else {
+            execution.requested_cwd.clone()
+        };
+        let setting = match self.setting(&cwd).await {
+            Ok(setting) => setting,
+            Err(why) => return Some(Input::CannotRun(why)),
+        };
         let since_ticks = tree::now_ticks();
-        let (launched, pair, channel) = match self.launch_line(&execution, argv).await {
+        let (launched, pair, channel) = match self.launch_line(&execution, argv, setting).await {
             Ok(launched) => launched,
             Err(error) => return Some(Input::CannotRun(full_message(&error))),
         };
@@ -208,7 +239,7 @@ impl Actor {
             env: &execution.env,
             command: &execution.command,
         };
-        driver::encode_run(self.session.shell.kind, &self.dir, &request)
+        driver::encode_run(self.session.shell.kind, &self.room.dir, &request)
     }
 
     /// What the warm shell is told.
@@ -223,11 +254,11 @@ impl Actor {
             nonce,
             slot,
             tool_call_id: &tool_call_id(execution),
-            cwd: requested_cwd(execution),
+            cwd: self.wanted_cwd(execution),
             env: &execution.env,
             command: &execution.command,
         };
-        driver::encode_run(self.session.shell.kind, &self.dir, &request)
+        driver::encode_run(self.session.shell.kind, &self.room.dir, &request)
     }
 
     /// Starts the shell of one command, which waits for its request.
@@ -235,6 +266,7 @@ impl Actor {
         &mut self,
         execution: &Execution,
         argv: Argv,
+        setting: Setting,
     ) -> Result<(Launched, Pair, OwnedFd), StartError> {
         let (out, child_out) = pipes::plain()?;
         let (err, child_err) = pipes::plain()?;
@@ -258,7 +290,7 @@ impl Actor {
             (err_label, err.try_clone()?),
             (REQUEST_LABEL.to_owned(), channel.try_clone()?),
         ];
-        let mut env = self.context.shell_env(&self.session);
+        let mut env = self.context.shell_env(&self.session, setting.env);
         if self.is_plain(execution) {
             let key = tool_call_id(execution);
             crate::context::set_variable(&mut env, "SHELLGLASS_TOOL_CALL_ID", &key);
@@ -266,20 +298,14 @@ impl Actor {
                 crate::context::set_variable(&mut env, name, value);
             }
         }
-        let cwd = if execution.requested_cwd.is_empty() {
-            shell::existing_directory(&self.session.cwd)
-        } else {
-            execution.requested_cwd.clone()
-        };
         let plan = LaunchPlan {
             program: argv.program,
             argv: argv.argv,
             env,
-            cwd: cwd.into_bytes(),
-            // Its reaper is wall enough: making a cgroup for every command would
-            // cost several times what starting the shell does.
-            cgroup: String::new(),
-            ..LaunchPlan::default()
+            cwd: setting.cwd.into_bytes(),
+            cgroup: self.line_cgroup(execution),
+            resources: self.context.resources(),
+            walls: setting.walls,
         };
         let tag = Tag::Line {
             session: self.session.id.clone(),
@@ -290,6 +316,7 @@ impl Actor {
             child_fds,
             held,
             tag: tag.encode(),
+            walls_control: None,
         };
         let launched = self.context.keeper.spawn(launch).await?;
         failpoint::hit("line-spawned");
@@ -298,6 +325,29 @@ impl Actor {
             .add(launched.id, self.note_sender.clone());
         self.launches.add(launched.clone());
         Ok((launched, (out, err), channel))
+    }
+
+    /// The cgroup of a shell for one command. Its reaper is wall enough: making a
+    /// cgroup for every command costs several times what starting the shell
+    /// does, so it has one only where something is to be counted.
+    fn line_cgroup(&self, execution: &Execution) -> String {
+        let resources = self.context.resources();
+        if resources.memory_bytes.or(resources.processes).is_none() {
+            return String::new();
+        }
+        let name = format!("{}-{}", self.session.id, execution.shell_id);
+        self.context.cgroup_name(&name)
+    }
+
+    /// Where the shell of the current room is to go before a command: where it
+    /// was told to, or where the session went in another room.
+    fn wanted_cwd<'a>(&'a self, execution: &'a Execution) -> Option<&'a [u8]> {
+        if !execution.requested_cwd.is_empty() {
+            return Some(execution.requested_cwd.as_bytes());
+        }
+        let arrived = self.room.cwd.as_ref();
+        let elsewhere = arrived.is_some_and(|cwd| *cwd != self.session.cwd);
+        elsewhere.then_some(self.session.cwd.as_bytes())
     }
 
     /// Writes down that a command begins, before its shell learns of it.
@@ -382,6 +432,7 @@ impl Actor {
     /// the warm shell, or the shell that was started for it.
     fn abandon(&mut self, launched: Launched, slot: u32, recording: Recording) {
         if self
+            .room
             .shell
             .as_ref()
             .is_some_and(|shell| shell.id() == launched.id)
@@ -405,7 +456,7 @@ impl Actor {
     /// The current command has begun and is not done: its output is shown while
     /// it runs.
     pub(super) fn watch_warm(&mut self) {
-        let (Some(shell), Some(running)) = (&self.shell, &self.running) else {
+        let (Some(shell), Some(running)) = (&self.room.shell, &self.running) else {
             return;
         };
         match shell.slots.guards(running.slot) {
@@ -427,8 +478,8 @@ impl Actor {
 
     /// Puts a long command where its shell will read it.
     pub(super) fn write_command(&self, id: ShellId, text: &[u8]) -> io::Result<()> {
-        let path = self.dir.join(driver::command_name(u64::from(id.0)));
-        std::fs::write(path, text)
+        let path = self.room.dir.join(driver::command_name(u64::from(id.0)));
+        write_new(&path, text)
     }
 
     /// Reacts to a message that nobody could answer otherwise.
@@ -466,9 +517,17 @@ pub(super) fn tool_call_id(execution: &Execution) -> String {
     }
 }
 
-fn requested_cwd(execution: &Execution) -> Option<&[u8]> {
-    let cwd = &execution.requested_cwd;
-    (!cwd.is_empty()).then_some(cwd.as_bytes())
+/// Writes a file where a shell's commands can write too: whatever they put
+/// there is replaced, and not written to.
+pub(super) fn write_new(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
+    use std::io::Write as _;
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, FileMode::RUSR | FileMode::WUSR)?;
+    std::fs::File::from(file).write_all(text)
 }
 
 /// An error with all of its causes, in one line.

@@ -22,6 +22,10 @@ const DISPOSE_GRACE_MS: u64 = 100;
 /// How long the kernel may take to end what it was told to kill.
 const END_DEADLINE: Duration = Duration::from_secs(20);
 
+/// The most that a shell's state may have; the kernel gives a process no larger
+/// environment.
+const STATE_BYTES_MAX: i64 = 8 << 20;
+
 /// Bytes of what start files printed that are shown in an event.
 const STARTUP_SHOWN_BYTES_MAX: usize = 4096;
 
@@ -45,7 +49,7 @@ impl Actor {
             },
         };
         if way == Way::Warm {
-            self.shell_killed = true;
+            self.room.shell_killed = true;
         }
         let grace = Duration::from_millis(u64::from(self.context.settings.limits.cancel_grace_ms));
         let trees = vec![tree_end(
@@ -102,8 +106,10 @@ impl Actor {
 
     /// Ends a shell that cannot be used; its exit is heard of later.
     pub(super) fn kill_shell(&mut self) {
-        let Some(shell) = &self.shell else { return };
-        self.shell_killed = true;
+        let Some(shell) = &self.room.shell else {
+            return;
+        };
+        self.room.shell_killed = true;
         let tree = tree_end(&shell.launched, Scope::Everything, Manner::Kill, None);
         self.end_in_background(vec![tree], None);
     }
@@ -116,14 +122,16 @@ impl Actor {
 
     /// Lets go of the shell. Says whether its end was our doing.
     pub(super) fn retire_shell(&mut self) -> bool {
-        self.shell = None;
+        self.room.shell = None;
         self.snapshot_at = None;
-        std::mem::take(&mut self.shell_killed)
+        std::mem::take(&mut self.room.shell_killed)
     }
 
     /// The shell reads commands: its start files are behind it.
     pub(super) fn shell_is_ready(&mut self) {
-        let Some(shell) = &mut self.shell else { return };
+        let Some(shell) = &mut self.room.shell else {
+            return;
+        };
         shell.ready_by = None;
         let mut printed = shell.startup_output();
         printed.truncate(STARTUP_SHOWN_BYTES_MAX);
@@ -143,8 +151,8 @@ impl Actor {
 
     /// Asks a shell what it exports; that it answers says that it is ready.
     pub(super) fn ask_whether_ready(&mut self) {
-        self.exports_unsure = false;
-        if let Some(shell) = &self.shell {
+        self.room.exports_unsure = false;
+        if let Some(shell) = &self.room.shell {
             let seq = u64::from(self.context.store.next_shell_id().0);
             let message = driver::encode_snapshot(self.session.shell.kind, seq);
             if let Err(error) = shell.send(&message) {
@@ -181,8 +189,8 @@ impl Actor {
     /// Takes over what a shell exports, but for the variables that were lent to
     /// its command: those are as they were before.
     fn keep_state(&mut self, name: &str, lent: &[String]) {
-        let path = self.dir.join(name);
-        let Ok(bytes) = std::fs::read(&path) else {
+        let path = self.room.dir.join(name);
+        let Ok(bytes) = read_left(&path) else {
             return;
         };
         drop(std::fs::remove_file(&path));
@@ -196,17 +204,14 @@ impl Actor {
             let name = variable_name(entry);
             lent.iter().any(|lent| lent.as_bytes() == name)
         };
-        let before = self.session.env.iter().filter(|entry| is_lent(entry));
+        let known = self.room_env();
+        let before = known.iter().filter(|entry| is_lent(entry));
         let env: Vec<Vec<u8>> = env
             .into_iter()
             .filter(|entry| outlives_a_shell(entry) && !is_lent(entry))
             .chain(before.cloned())
             .collect();
-        if env != self.session.env {
-            self.session.env.clone_from(&env);
-            let change = self.session_change(Some(env));
-            self.write(vec![change], Aftermath::default());
-        }
+        self.keep_env(env);
     }
 
     /// Lets the keeper forget children that have ended and whose pipes nobody
@@ -215,12 +220,12 @@ impl Actor {
         if !self.backlog.is_empty() {
             return;
         }
-        let shell = self.shell.as_ref().map(|shell| shell.id());
+        let warm = self.warm_launches();
         let running = self.running.as_ref().map(|running| running.launched.id);
         let tails: Vec<LaunchId> = self.tails.iter().map(|tail| tail.launch).collect();
         let unused = self
             .launches
-            .take_unused(|id| Some(id) == shell || Some(id) == running || tails.contains(&id));
+            .take_unused(|id| warm.contains(&id) || Some(id) == running || tails.contains(&id));
         self.forget(unused, Vec::new());
     }
 
@@ -247,7 +252,8 @@ impl Actor {
 
     /// The session is over: nothing of it is left but its history.
     pub(super) fn close(&mut self) -> Option<Input> {
-        self.shell = None;
+        self.room.shell = None;
+        self.parked.clear();
         self.settle_tails();
         self.flush();
         self.tails.clear();
@@ -280,6 +286,7 @@ fn tree_end(launched: &Launched, scope: Scope, manner: Manner, shell: Option<Pat
     TreeEnd {
         reaper: launched.reaper,
         child: launched.child,
+        init: launched.init,
         shell,
         cgroup: launched.cgroup.clone(),
         scope,
@@ -293,4 +300,25 @@ fn tree_end(launched: &Launched, scope: Scope, manner: Manner, shell: Option<Pat
 fn outlives_a_shell(entry: &[u8]) -> bool {
     let name = variable_name(entry);
     !name.starts_with(b"SHELLGLASS") && !matches!(name, b"_" | b"SHLVL" | b"PWD")
+}
+
+/// What a shell left in its directory. Its commands can write there too, so it
+/// may be anything: what is no plain file is not opened, and what is too long
+/// is not read.
+fn read_left(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
+    use rustix::fs::{FileType, Mode, OFlags};
+    use std::io::Read as _;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let about = rustix::fs::fstat(&file)?;
+    let is_file = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
+    if !is_file || about.st_nlink != 1 || about.st_size > STATE_BYTES_MAX {
+        return Err(std::io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::new();
+    let most = STATE_BYTES_MAX.cast_unsigned();
+    std::fs::File::from(file)
+        .take(most)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

@@ -32,9 +32,13 @@ impl Actor {
             .take()
             .filter(|cwd| *cwd != self.session.cwd);
         let has_moved = cwd.is_some();
+        let ran = self.running.as_ref().is_some_and(|run| run.shell_id == id);
         if let Some(cwd) = cwd {
             self.session.cwd.clone_from(&cwd);
             events.push(self.event(None, EventBody::Cwd { cwd }));
+        }
+        if ran {
+            self.room.cwd = Some(self.session.cwd.clone());
         }
         let command = self
             .accepted
@@ -42,8 +46,7 @@ impl Actor {
             .map(|execution| execution.command.clone())
             .unwrap_or_default();
         let long = command.len() > driver::INLINE_BYTES_MAX;
-        let ran = self.running.as_ref().is_some_and(|run| run.shell_id == id);
-        self.exports_unsure |= ran && driver::may_export(&command);
+        self.room.exports_unsure |= ran && driver::may_export(&command);
         let exit = self.event(
             Some(id),
             EventBody::Exit {
@@ -89,13 +92,13 @@ impl Actor {
         failpoint::hit("finished");
         if long {
             drop(std::fs::remove_file(
-                self.dir.join(driver::command_name(u64::from(id.0))),
+                self.room.dir.join(driver::command_name(u64::from(id.0))),
             ));
         }
         if ran && std::mem::take(&mut self.begun_noted) {
             drop(std::fs::remove_file(self.dir.join(begun_name(id))));
         }
-        let rest = if self.exports_unsure {
+        let rest = if self.room.exports_unsure {
             0
         } else {
             SNAPSHOT_AFTER_MS
@@ -138,7 +141,7 @@ impl Actor {
         };
         let launch = running.launched.id;
         let own = running.recording.take_back();
-        if let Some(shell) = self.shell.as_mut().filter(|shell| shell.id() == launch) {
+        if let Some(shell) = self.shell_of(launch) {
             shell.own = own;
         }
         if running.recording.is_open() {
@@ -167,7 +170,7 @@ impl Actor {
         slot: u32,
         recording: crate::recording::Recording,
     ) {
-        if let Some(shell) = self.shell.as_mut().filter(|shell| shell.id() == launch)
+        if let Some(shell) = self.shell_of(launch)
             && let Some(pair) = recording.into_pipes()
         {
             shell.slots.give_back(slot, pair);

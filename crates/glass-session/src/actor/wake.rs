@@ -53,7 +53,12 @@ impl Actor {
             Note::Exited(id, status) => {
                 crate::failpoint::hit("exit-heard");
                 self.launches.exited(id);
-                if self.shell.as_ref().is_some_and(|shell| shell.id() == id) {
+                if self
+                    .room
+                    .shell
+                    .as_ref()
+                    .is_some_and(|shell| shell.id() == id)
+                {
                     // What it said before it ended comes first.
                     self.on_report().await;
                     self.keep_exit_state();
@@ -62,7 +67,10 @@ impl Actor {
                     } else {
                         status
                     };
-                    self.take(Input::ShellExited(status)).await;
+                    let room = self.room.id;
+                    self.take(Input::ShellExited(room, status)).await;
+                } else if self.parked_exited(id).await {
+                    // Its room gets another shell when it needs one.
                 } else if self
                     .running
                     .as_ref()
@@ -78,7 +86,7 @@ impl Actor {
 
     /// Attends to everything that the shell has reported.
     pub(super) async fn on_report(&mut self) {
-        while let Some(shell) = &mut self.shell {
+        while let Some(shell) = &mut self.room.shell {
             let id = shell.id();
             let (reports, bytes) = match shell.peek() {
                 Ok(Peeked::Reports(reports, bytes)) => (reports, bytes),
@@ -99,7 +107,7 @@ impl Actor {
             if !self.backlog.is_empty() {
                 // What it says could not be written: should we die, the next
                 // daemon must hear of it. Said twice, it is known to be old.
-                if let Some(shell) = &mut self.shell {
+                if let Some(shell) = &mut self.room.shell {
                     shell.leave(bytes);
                 }
                 return;
@@ -109,7 +117,7 @@ impl Actor {
                 if !self.hides_something(bytes) {
                     // It stays until the command is done: should we die, the
                     // next daemon must know that the command has begun.
-                    if let Some(shell) = &mut self.shell {
+                    if let Some(shell) = &mut self.room.shell {
                         shell.leave(bytes);
                     }
                     return;
@@ -117,7 +125,7 @@ impl Actor {
                 self.note_begun();
             }
             // Only now: whoever dies before this finds the report again.
-            if let Some(shell) = &mut self.shell
+            if let Some(shell) = &mut self.room.shell
                 && shell.id() == id
                 && shell.consume(bytes).is_err()
             {
@@ -130,7 +138,7 @@ impl Actor {
     /// Whether something stands in the channel behind these bytes. Others can
     /// write to it, and the kernel shows one writer's bytes at a time.
     fn hides_something(&self, bytes: usize) -> bool {
-        let shell = self.shell.as_ref();
+        let shell = self.room.shell.as_ref();
         shell.is_some_and(|shell| shell.has_more_than(bytes))
     }
 
@@ -145,7 +153,7 @@ impl Actor {
         match report {
             Report::Ready => {
                 self.shell_is_ready();
-                self.take(Input::ShellReady).await;
+                self.take(Input::ShellReady(self.room.id)).await;
             }
             Report::Started { seq } if Some(seq) == current => self.take(Input::Began).await,
             Report::Done {
@@ -153,21 +161,23 @@ impl Actor {
                 nonce,
                 status,
                 cwd,
-            } if Some(seq) == current && ours(&nonce, &self.shell) => {
+            } if Some(seq) == current && ours(&nonce, &self.room.shell) => {
                 self.reported_cwd = absolute(&cwd);
                 self.take(Input::Done(status)).await;
             }
-            Report::NoCwd { seq, nonce } if Some(seq) == current && ours(&nonce, &self.shell) => {
+            Report::NoCwd { seq, nonce }
+                if Some(seq) == current && ours(&nonce, &self.room.shell) =>
+            {
                 let why = self.no_directory();
                 self.take(Input::CannotRun(why)).await;
             }
             Report::State { seq } => {
                 self.keep_snapshot(seq);
-                if let Some(shell) = &mut self.shell {
+                if let Some(shell) = &mut self.room.shell {
                     shell.ready_by = None;
                 }
                 // A shell of the last daemon's answers: it reads commands.
-                self.take(Input::ShellReady).await;
+                self.take(Input::ShellReady(self.room.id)).await;
             }
             // Said before a crash and dealt with then, or not the driver's.
             stale => tracing::debug!(session = %self.session.id, ?stale, "a report without use"),
@@ -228,14 +238,14 @@ impl Actor {
             self.take(Input::Abort(Some(id), AbortReason::Timeout))
                 .await;
         }
-        if let Some(shell) = &mut self.shell
+        if let Some(shell) = &mut self.room.shell
             && due(&mut shell.ready_by, now)
         {
             self.kill_shell();
             self.retire_shell();
             let limit = self.context.settings.limits.startup_ms_max;
             let why = format!("it was not ready within {limit} ms");
-            self.take(Input::ShellFailed(why)).await;
+            self.take(Input::ShellFailed(self.room.id, why)).await;
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::{Caller, Engine, Handle, MAILBOX_MAX};
 use crate::actor::{Actor, Inheritance, Live, Parts, lock};
-use crate::context::{now_ms, set_variable};
-use crate::errors::CreateError;
+use crate::context::{make_private, now_ms, set_variable};
+use crate::errors::{CreateError, NoWalls};
 use crate::feed::Feed;
 use crate::{random, shells};
-use glass_model::{EventIndex, Mode, SandboxKind, SandboxPolicy, Session, SessionId, Startup};
+use glass_model::{EventIndex, Mode, Role, SandboxPolicy, Session, SessionId, Startup};
+use glass_sandbox::{Effective, Workspace};
 use glass_store::Change;
 use rustix::fs::{Access, AtFlags, CWD};
 use std::path::Path;
@@ -97,13 +98,14 @@ impl Engine {
             );
             return Err(CreateError::Unsupported(why));
         }
-        check_sandbox(spec.sandbox.as_ref()).map_err(CreateError::Sandbox)?;
         let cwd = if spec.working_directory.is_empty() {
             settings.working_directory.clone()
         } else {
             spec.working_directory.clone()
         };
         check_directory(&cwd)?;
+        let workspace = self.find_workspace(&spec.workspace_root, &cwd)?;
+        self.rights(None, spec.sandbox.as_ref(), caller.role, &workspace)?;
         let env = self.session_env(&spec)?;
         let asked = if spec.shell.is_empty() {
             &settings.shell
@@ -140,7 +142,7 @@ impl Engine {
             cwd,
             env,
             sandbox: spec.sandbox,
-            workspace_root: spec.workspace_root,
+            workspace_root: workspace.path().to_string_lossy().into_owned(),
             scrollback: or(spec.scrollback, SCROLLBACK_LINES_DEFAULT)
                 .clamp(*SCROLLBACK_LINES.start(), *SCROLLBACK_LINES.end()),
             cols: or(spec.cols, COLS_DEFAULT),
@@ -150,6 +152,29 @@ impl Engine {
             active_ms: now,
             disposed_ms: None,
         })
+    }
+
+    /// What sandboxes of a session are for.
+    fn find_workspace(&self, given: &str, cwd: &str) -> Result<Workspace, CreateError> {
+        let settings = &self.0.context.settings.sandboxing.settings;
+        let given = (!given.is_empty()).then_some(Path::new(given));
+        Workspace::find(given, Path::new(cwd), settings)
+            .map_err(|refusal| CreateError::Sandbox(refusal.into()))
+    }
+
+    /// The rights that a command has, or why it has none. Never fewer walls
+    /// than were asked for.
+    pub(super) fn rights(
+        &self,
+        asked: Option<&SandboxPolicy>,
+        session: Option<&SandboxPolicy>,
+        role: Role,
+        workspace: &Workspace,
+    ) -> Result<Effective, NoWalls> {
+        let settings = &self.0.context.settings.sandboxing.settings;
+        let rights = glass_sandbox::resolve(asked, session, settings, role, workspace)?;
+        self.0.context.can_enforce(&rights.policy)?;
+        Ok(rights)
     }
 
     fn session_env(&self, spec: &SessionSpec) -> Result<Vec<Vec<u8>>, CreateError> {
@@ -194,15 +219,29 @@ impl Engine {
             },
         };
         let live = Arc::new(Mutex::new(live));
+        let workspace = self.find_workspace(&session.workspace_root, &session.cwd);
+        let workspace = workspace.ok().map(Arc::new);
+        let rights = workspace
+            .as_ref()
+            .map(|workspace| self.rights(None, session.sandbox.as_ref(), session.owner, workspace));
+        let policy = match rights {
+            Some(Ok(rights)) => rights.policy,
+            // Commands that ask for nothing are refused; the others say what
+            // they want.
+            _ => SandboxPolicy::default(),
+        };
         let handle = Handle {
             mailbox,
             live: live.clone(),
             feed: feed.clone(),
+            workspace: workspace.clone(),
         };
         lock(&self.0.sessions).insert(id.clone(), handle);
         let actor = Actor::new(Parts {
             context,
             session,
+            policy,
+            workspace,
             next,
             feed,
             live,
@@ -216,28 +255,6 @@ impl Engine {
             }
         });
         Ok(())
-    }
-}
-
-/// Whether the walls that are asked for can be had. None can, so far: asking
-/// for one is refused and not forgotten.
-pub(super) fn check_sandbox(policy: Option<&SandboxPolicy>) -> Result<(), String> {
-    let Some(policy) = policy else { return Ok(()) };
-    let bare = SandboxPolicy {
-        kind: policy.kind,
-        network_access: policy.network_access,
-        ..SandboxPolicy::default()
-    };
-    match policy.kind {
-        SandboxKind::WorkspaceReadWrite | SandboxKind::WorkspaceReadOnly => {
-            Err("no sandbox can be enforced by this version; nothing was run".to_owned())
-        }
-        SandboxKind::Unspecified | SandboxKind::InsecureNone
-            if *policy != bare || policy.network_access == Some(false) =>
-        {
-            Err("the policy restricts what only a sandbox could, and none was asked for".to_owned())
-        }
-        SandboxKind::Unspecified | SandboxKind::InsecureNone => Ok(()),
     }
 }
 
@@ -266,13 +283,4 @@ fn check_directory(path: &str) -> Result<(), CreateError> {
         }
         Err(_) => refuse("it is not there", false),
     }
-}
-
-/// A directory for us alone.
-pub(super) fn make_private(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
 }

@@ -1,15 +1,16 @@
 //! Accepting commands.
 
-use super::create::check_sandbox;
 use super::{Caller, Engine, Handle, SessionSpec, may_see};
 use crate::actor::{Finished, Message, Refusal, lock};
 use crate::context::now_ms;
 use crate::driver;
-use crate::errors::{ExecuteError, LookupError};
+use crate::errors::{ExecuteError, LookupError, NoWalls};
 use crate::feed::Follower;
+use crate::sandbox::{admits, has_walls};
 use glass_model::{
     EventIndex, Execution, Outcome, Phase, Role, SandboxPolicy, Session, SessionId, ShellId,
 };
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -142,7 +143,7 @@ impl Engine {
             }
             check_text(&format!("variable {name}"), value)?;
         }
-        check_sandbox(order.sandbox.as_ref()).map_err(ExecuteError::Sandbox)
+        Ok(())
     }
 
     async fn accept(
@@ -158,7 +159,8 @@ impl Engine {
             Target::Session(_) | Target::Ephemeral(_) => None,
         };
         let (session, handle) = self.find_target(caller, target, &order).await?;
-        let execution = plan_execution(&session, order, scope);
+        let sandbox = self.order_rights(caller, &session, &handle, &order)?;
+        let execution = plan_execution(&session, order, scope, sandbox);
         let (reply, accepted) = oneshot::channel();
         let (done_sender, done) = oneshot::channel();
         let message = Message::Execute {
@@ -195,6 +197,34 @@ impl Engine {
             follower,
             done,
         })
+    }
+
+    /// The rights of a command, if its caller may have them and they can be
+    /// enforced here.
+    fn order_rights(
+        &self,
+        caller: &Caller,
+        session: &Session,
+        handle: &Handle,
+        order: &OrderSpec,
+    ) -> Result<SandboxPolicy, ExecuteError> {
+        let refused = ExecuteError::Sandbox;
+        let Some(workspace) = &handle.workspace else {
+            return Err(refused(NoWalls {
+                why: format!("the workspace '{}' is gone", session.workspace_root),
+                hint: "make a session in another directory".to_owned(),
+            }));
+        };
+        let asked = order.sandbox.as_ref();
+        let rights = self
+            .rights(asked, session.sandbox.as_ref(), caller.role, workspace)
+            .map_err(refused)?;
+        let cwd = requested_cwd(session, order);
+        if !cwd.is_empty() && has_walls(&rights.policy) {
+            admits(&rights, workspace, Path::new(&cwd))
+                .map_err(|refusal| refused(refusal.into()))?;
+        }
+        Ok(rights.policy)
     }
 
     /// Ends a session that was made for one command, once that is over; at once
@@ -323,13 +353,23 @@ fn stored_end(execution: Execution) -> Finished {
     }
 }
 
-fn plan_execution(session: &Session, order: OrderSpec, scope: String) -> Execution {
-    let requested = order.working_directory;
-    let requested_cwd = if requested.is_empty() || requested.starts_with('/') {
-        requested
+/// Where a command is to run, as an absolute path; empty where the session is.
+fn requested_cwd(session: &Session, order: &OrderSpec) -> String {
+    let requested = order.working_directory.as_str();
+    if requested.is_empty() || requested.starts_with('/') {
+        requested.to_owned()
     } else {
         format!("{}/{requested}", session.cwd.trim_end_matches('/'))
-    };
+    }
+}
+
+fn plan_execution(
+    session: &Session,
+    order: OrderSpec,
+    scope: String,
+    sandbox: SandboxPolicy,
+) -> Execution {
+    let requested_cwd = requested_cwd(session, &order);
     Execution {
         shell_id: ShellId(0),
         session: session.id.clone(),
@@ -340,7 +380,7 @@ fn plan_execution(session: &Session, order: OrderSpec, scope: String) -> Executi
         env: order.env,
         requested_cwd,
         timeout_ms: u32::try_from(order.timeout_ms).unwrap_or(0),
-        sandbox: SandboxPolicy::none(),
+        sandbox,
         phase: Phase::Queued,
         launch: None,
         slot: 0,

@@ -28,17 +28,19 @@ impl Engine {
         keeper: Keeper,
         events: mpsc::Receiver<KeeperEvent>,
     ) -> Result<Engine, EngineError> {
-        super::create::make_private(&settings.runtime_dir.join("sessions"))?;
+        crate::context::make_private(&settings.runtime_dir.join("sessions"))?;
         let shells = shells::all(&settings.base_env)
             .into_iter()
             .map(|shell| shell.path)
             .collect();
         let routes = Routes::default();
+        let features = keeper.probe().await?;
         let context = Arc::new(Context {
             settings,
             store,
             keeper,
             routes,
+            features,
         });
         let engine = Engine(Arc::new(Inner {
             context,
@@ -128,6 +130,7 @@ impl Engine {
         let tree = TreeEnd {
             reaper: info.reaper,
             child: info.child,
+            init: info.init,
             shell: None,
             cgroup: info.cgroup.clone(),
             scope: Scope::Everything,

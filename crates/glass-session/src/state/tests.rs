@@ -1,6 +1,6 @@
 //! The session's decisions, as text.
 
-use super::{Effect, Input, State};
+use super::{Effect, Input, RoomId, State};
 use glass_model::{AbortReason, Mode, ShellId, Startup, WaitStatus};
 use std::fmt::Write as _;
 
@@ -9,7 +9,13 @@ fn check(mode: Mode, auto: bool, inputs: &[Input], expected: &str) {
     let mut state = State::new(mode, auto, Startup::Login);
     let mut seen = String::new();
     for input in inputs {
-        let effects: Vec<String> = state.step(input.clone()).iter().map(short).collect();
+        // Waiting goes without saying.
+        let effects: Vec<String> = state
+            .step(input.clone())
+            .iter()
+            .filter(|effect| !matches!(effect, Effect::Attend(_)))
+            .map(short)
+            .collect();
         writeln!(seen, "{}", effects.join(", ")).expect("writing to a string cannot fail");
     }
     let expected: Vec<&str> = expected.lines().map(str::trim).skip(1).collect();
@@ -23,7 +29,9 @@ fn check(mode: Mode, auto: bool, inputs: &[Input], expected: &str) {
 /// An effect in few words.
 fn short(effect: &Effect) -> String {
     match effect {
-        Effect::StartShell(startup) => format!("start {startup:?}"),
+        Effect::StartShell(ROOM, startup) => format!("start {startup:?}"),
+        Effect::StartShell(room, startup) => format!("start {startup:?} in {}", room.0),
+        Effect::Attend(room) => format!("attend {}", room.0),
         Effect::Begin(id, way) => format!("begin {id} {way:?}"),
         Effect::EndCommand(id, way) => format!("end {id} {way:?}"),
         Effect::EndSession => "end session".to_owned(),
@@ -49,6 +57,9 @@ fn short(effect: &Effect) -> String {
     }
 }
 
+/// The room of commands with ordinary rights.
+const ROOM: RoomId = RoomId(0);
+
 fn id(n: u32) -> ShellId {
     ShellId(n)
 }
@@ -59,9 +70,9 @@ fn commands_run_one_after_the_other() {
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1)),
-            Input::Submit(id(2)),
-            Input::ShellReady,
+            Input::Submit(id(1), ROOM),
+            Input::Submit(id(2), ROOM),
+            Input::ShellReady(ROOM),
             Input::Began,
             Input::Done(3),
             Input::Done(0),
@@ -82,11 +93,11 @@ fn a_command_whose_shell_died_unread_is_offered_again_and_then_runs_in_line_mode
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1)),
-            Input::ShellReady,
-            Input::ShellExited(WaitStatus::Signaled(9)),
-            Input::ShellReady,
-            Input::ShellExited(WaitStatus::Signaled(9)),
+            Input::Submit(id(1), ROOM),
+            Input::ShellReady(ROOM),
+            Input::ShellExited(ROOM, WaitStatus::Signaled(9)),
+            Input::ShellReady(ROOM),
+            Input::ShellExited(ROOM, WaitStatus::Signaled(9)),
         ],
         "
         start Login
@@ -103,11 +114,11 @@ fn a_command_that_began_is_never_begun_again() {
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1)),
-            Input::ShellReady,
+            Input::Submit(id(1), ROOM),
+            Input::ShellReady(ROOM),
             Input::Began,
-            Input::ShellExited(WaitStatus::Exited(3)),
-            Input::ShellExited(WaitStatus::Exited(3)),
+            Input::ShellExited(ROOM, WaitStatus::Exited(3)),
+            Input::ShellExited(ROOM, WaitStatus::Exited(3)),
         ],
         "
         start Login
@@ -124,12 +135,12 @@ fn a_cancelled_command_finishes_once_when_nothing_of_it_is_left() {
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1)),
-            Input::ShellReady,
+            Input::Submit(id(1), ROOM),
+            Input::ShellReady(ROOM),
             Input::Began,
             Input::Abort(None, AbortReason::User),
             Input::Abort(None, AbortReason::Timeout),
-            Input::ShellExited(WaitStatus::Signaled(9)),
+            Input::ShellExited(ROOM, WaitStatus::Signaled(9)),
             Input::TreeEnded,
         ],
         "
@@ -149,8 +160,8 @@ fn a_command_that_ended_before_the_signal_keeps_its_code() {
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1)),
-            Input::ShellReady,
+            Input::Submit(id(1), ROOM),
+            Input::ShellReady(ROOM),
             Input::Began,
             Input::Abort(Some(id(1)), AbortReason::User),
             Input::Done(7),
@@ -172,11 +183,11 @@ fn disposing_aborts_what_waits_and_what_runs() {
         Mode::Line,
         false,
         &[
-            Input::Submit(id(1)),
-            Input::Submit(id(2)),
+            Input::Submit(id(1), ROOM),
+            Input::Submit(id(2), ROOM),
             Input::Dispose,
             Input::Dispose,
-            Input::Submit(id(3)),
+            Input::Submit(id(3), ROOM),
             Input::TreeEnded,
         ],
         "
@@ -195,9 +206,9 @@ fn a_pipe_session_whose_shell_never_starts_says_so() {
         Mode::Pipe,
         false,
         &[
-            Input::Submit(id(1)),
-            Input::ShellFailed("slow".into()),
-            Input::ShellFailed("slow".into()),
+            Input::Submit(id(1), ROOM),
+            Input::ShellFailed(ROOM, "slow".into()),
+            Input::ShellFailed(ROOM, "slow".into()),
         ],
         "
         start Login
@@ -211,7 +222,7 @@ proptest::proptest! {
     /// has begun is never begun again.
     #[test]
     fn every_execution_is_finished_at_most_once(
-        script in proptest::collection::vec(0u8..11, 0..60),
+        script in proptest::collection::vec((0u8..12, 0u32..2), 0..60),
         auto in proptest::bool::ANY,
     ) {
         use std::collections::HashSet;
@@ -220,16 +231,18 @@ proptest::proptest! {
         let mut finished = HashSet::new();
         let mut begun = HashSet::new();
         let mut current = None;
-        for what in script {
+        for (what, room) in script {
+            let room = RoomId(room);
             let input = match what {
-                0 | 1 => { next += 1; Input::Submit(id(next)) }
-                2 => Input::ShellReady,
-                3 => Input::ShellFailed("x".into()),
+                0 | 1 => { next += 1; Input::Submit(id(next), room) }
+                2 => Input::ShellReady(room),
+                3 => Input::ShellFailed(room, "x".into()),
                 4 => { if let Some(id) = current { begun.insert(id); } Input::Began }
                 5 => Input::Done(1),
-                6 => Input::ShellExited(WaitStatus::Unknown),
+                6 => Input::ShellExited(room, WaitStatus::Unknown),
                 7 => Input::Abort(None, AbortReason::User),
                 8 => Input::TreeEnded,
+                10 => Input::RoomRefused(room, "x".into()),
                 9 => Input::CannotRun("x".into()),
                 _ => Input::LineExited(WaitStatus::Exited(0)),
             };
@@ -245,4 +258,34 @@ proptest::proptest! {
             current = state.current();
         }
     }
+}
+
+#[test]
+fn commands_with_other_rights_have_a_shell_of_their_own() {
+    let other = RoomId(1);
+    check(
+        Mode::Pipe,
+        true,
+        &[
+            Input::Submit(id(1), ROOM),
+            Input::Submit(id(2), other),
+            Input::Submit(id(3), ROOM),
+            Input::ShellReady(ROOM),
+            Input::Done(0),
+            Input::ShellReady(other),
+            Input::Done(0),
+            Input::ShellExited(other, WaitStatus::Exited(0)),
+            Input::Done(0),
+        ],
+        "
+        start Login
+
+
+        begin 1 Warm
+        finish 1 code 0, start Login in 1
+        begin 2 Warm
+        finish 2 code 0, begin 3 Warm
+
+        finish 3 code 0",
+    );
 }

@@ -9,13 +9,13 @@ mod signals;
 mod stream;
 mod verdict;
 
-use crate::cli::{Run, Sandbox};
+use crate::cli::Run;
 use crate::client::{Client, Context, connect};
 use crate::config::{ModeName, StartupName};
 use crate::environment;
 use crate::error::{Failure, Kind};
 use crate::stdout;
-use glass_proto::agent::v1::{SandboxPolicy, ShellArgs, ShellResult, sandbox_policy};
+use glass_proto::agent::v1::{ShellArgs, ShellResult};
 use glass_proto::json;
 use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest, SessionMode};
 use resume::{RECONNECTS_MAX, cancel_request, is_lost};
@@ -105,7 +105,7 @@ fn request(context: &Context, arguments: &Run) -> Result<ExecuteRequest, Failure
         working_directory: working_directory.clone(),
         timeout: arguments.timeout.map(milliseconds).unwrap_or_default(),
         tool_call_id: resume::fresh_key()?,
-        requested_sandbox_policy: arguments.sandbox.map(policy),
+        requested_sandbox_policy: arguments.sandbox.policy(),
         file_output_threshold_bytes: Some(limits.file_output_threshold_bytes),
         ..ShellArgs::default()
     };
@@ -159,19 +159,6 @@ pub(super) fn mode(name: ModeName) -> SessionMode {
         ModeName::Auto => SessionMode::Auto,
         ModeName::Line => SessionMode::Line,
         ModeName::Pipe => SessionMode::Pipe,
-    }
-}
-
-/// The contract's words for a sandbox.
-pub(super) fn policy(sandbox: Sandbox) -> SandboxPolicy {
-    let kind = match sandbox {
-        Sandbox::None => sandbox_policy::Type::InsecureNone,
-        Sandbox::Rw => sandbox_policy::Type::WorkspaceReadwrite,
-        Sandbox::Ro => sandbox_policy::Type::WorkspaceReadonly,
-    };
-    SandboxPolicy {
-        r#type: kind.into(),
-        ..SandboxPolicy::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cli::{Session as Command, SessionCreate};
 use crate::client::{Client, Context, connect};
-use crate::commands::run::{directory, mode, policy};
+use crate::commands::run::{directory, mode};
 use crate::error::Failure;
 use crate::stdout;
 use glass_proto::json;
@@ -54,7 +54,7 @@ async fn create(
         mode: mode(arguments.mode.unwrap_or(defaults.mode)).into(),
         name: arguments.name,
         task_id: arguments.task,
-        sandbox_policy: arguments.sandbox.map(policy),
+        sandbox_policy: arguments.sandbox.policy(),
         workspace_root: workspace
             .map(|path| directory(Some(path)))
             .transpose()?

@@ -38,6 +38,11 @@ fn value(default: &toml::Value, text: &str) -> Result<toml::Value, String> {
             .parse()
             .map(toml::Value::Integer)
             .map_err(|_| format!("'{text}' is not a whole number")),
+        toml::Value::Boolean(_) => text
+            .trim()
+            .parse()
+            .map(toml::Value::Boolean)
+            .map_err(|_| format!("'{text}' is neither true nor false")),
         toml::Value::Array(_) => {
             let words = text
                 .split(',')

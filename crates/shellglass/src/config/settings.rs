@@ -3,6 +3,7 @@
 //! variables come from it.
 
 use super::limits::LimitSettings;
+use super::sandbox::SandboxSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ pub(crate) struct Settings {
     pub session: SessionSettings,
     /// Every bound. A project can only narrow these.
     pub limits: LimitSettings,
+    /// What commands may do.
+    pub sandbox: SandboxSettings,
     /// The process that holds the children.
     pub keeper: KeeperSettings,
 }

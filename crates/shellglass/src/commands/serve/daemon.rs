@@ -154,6 +154,7 @@ fn session_settings(plan: &Plan) -> Settings {
         startup: plan.startup(),
         working_directory: plan.working_directory(),
         cgroups: plan.uses_cgroups(),
+        sandboxing: plan.sandboxing(),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::config::{self, CgroupUse, ModeName, Settings, Sources, StartupName};
 use crate::dirs::{self, Dirs};
 use crate::error::{Failure, Kind};
 use glass_model::{Mode, Startup};
+use glass_session::Sandboxing;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,8 @@ pub(super) struct Plan {
     pub socket: PathBuf,
     /// Where sessions have their pipes, and the keeper its socket.
     pub runtime_dir: PathBuf,
+    /// Where our own things usually are.
+    dirs: Dirs,
 }
 
 impl Plan {
@@ -58,6 +61,7 @@ impl Plan {
             data_dir,
             socket,
             runtime_dir,
+            dirs,
         };
         dirs::check_socket_path(&plan.keeper_socket())?;
         Ok(plan)
@@ -114,6 +118,24 @@ impl Plan {
         let here = std::env::current_dir().ok();
         let text = here.and_then(|path| path.into_os_string().into_string().ok());
         text.unwrap_or_else(|| "/".to_owned())
+    }
+
+    /// How sandboxes are made. Nothing of ours is shown in one.
+    pub(super) fn sandboxing(&self) -> Sandboxing {
+        let home = std::env::home_dir();
+        let mut own = vec![
+            self.dirs.config.clone(),
+            self.dirs.data.clone(),
+            self.dirs.runtime.clone(),
+            self.data_dir.clone(),
+            self.runtime_dir.clone(),
+            self.socket.clone(),
+        ];
+        own.dedup();
+        Sandboxing {
+            settings: self.settings.sandbox.settings(home),
+            own,
+        }
     }
 
     /// Whether launches get cgroups.

@@ -1,0 +1,138 @@
+//! The walls of the current room: planned before its shell starts, and looked
+//! after before each of its commands.
+
+use super::Actor;
+use crate::sandbox::{Enclosure, Setting, explain, has_walls};
+use crate::shell::existing_directory;
+use glass_model::SandboxPolicy;
+use std::os::fd::AsFd;
+
+/// How the walls of a room are before a command.
+pub(super) enum Standing {
+    /// As they should be.
+    Sound,
+    /// They cannot be mended; the shell has to be begun anew behind new ones.
+    Lost(String),
+}
+
+impl Actor {
+    fn policy(&self) -> SandboxPolicy {
+        let policy = self.room.policy.clone();
+        policy.unwrap_or_else(|| self.policy.clone())
+    }
+
+    /// Plans the current room's walls, if it has any.
+    pub(super) async fn plan_walls(&mut self) -> Result<(), String> {
+        let policy = self.policy();
+        crate::context::make_private(&self.room.dir).map_err(|error| error.to_string())?;
+        if !has_walls(&policy) {
+            return Ok(());
+        }
+        let Some(workspace) = self.workspace.clone() else {
+            return Err("the session's workspace is gone".to_owned());
+        };
+        let private_tmp = self.dir.join(format!("{}.tmp", self.room.key));
+        make_tmp(&private_tmp).map_err(|error| format!("no /tmp could be made: {error}"))?;
+        let context = self.context.clone();
+        let facts = context.facts(&self.room, private_tmp);
+        let room_dir = self.room.dir.clone();
+        let planned = tokio::task::spawn_blocking(move || {
+            let sandboxing = &context.settings.sandboxing;
+            Enclosure::plan(sandboxing, &policy, &workspace, &facts, &room_dir)
+        });
+        match planned.await {
+            Ok(Ok(enclosure)) => {
+                self.report_plan(&enclosure);
+                self.room.enclosure = Some(enclosure);
+                Ok(())
+            }
+            Ok(Err(refusal)) => Err(explain(refusal)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// What the next shell of this room is started with. The walls are planned
+    /// anew: the file system may have changed since the last ones.
+    pub(super) async fn setting(&mut self, cwd: &str) -> Result<Setting, String> {
+        self.plan_walls().await?;
+        let env = self.room_env();
+        let Some((enclosure, workspace)) =
+            self.room.enclosure.as_ref().zip(self.workspace.as_ref())
+        else {
+            let cwd = existing_directory(cwd);
+            let walls = None;
+            return Ok(Setting { env, cwd, walls });
+        };
+        Ok(Setting {
+            env: enclosure.plan.env.apply(&env),
+            cwd: enclosure.directory(cwd, workspace),
+            walls: enclosure.walls(),
+        })
+    }
+
+    /// Sees to it that every mask of the current room's walls stands, before a
+    /// command relies on it.
+    pub(super) async fn mend_walls(&mut self) -> Result<Standing, String> {
+        if !has_walls(&self.policy()) {
+            return Ok(Standing::Sound);
+        }
+        let mut cover = Vec::new();
+        if self.room.enclosure.is_none() {
+            // The shell is the last daemon's: which of its masks stand is not
+            // known.
+            self.plan_walls().await?;
+            cover.extend(self.room.enclosure.iter().flat_map(Enclosure::masks));
+        }
+        if let Some(enclosure) = &mut self.room.enclosure {
+            let found = glass_sandbox::verify(&mut enclosure.plan);
+            if let Some(why) = found.rebuild {
+                return Ok(Standing::Lost(why));
+            }
+            cover.extend(found.cover);
+        }
+        if cover.is_empty() {
+            return Ok(Standing::Sound);
+        }
+        let control = self
+            .room
+            .shell
+            .as_ref()
+            .and_then(|shell| shell.walls.as_ref());
+        let Some(control) = control else {
+            return Ok(Standing::Lost("its walls cannot be mended".to_owned()));
+        };
+        match glass_spawn::cover(control.as_fd(), &cover) {
+            Ok(()) => Ok(Standing::Sound),
+            Err(error) => Ok(Standing::Lost(error.to_string())),
+        }
+    }
+
+    /// Ends the current room's shell so that it is begun anew behind new walls.
+    pub(super) fn replace_shell(&mut self, why: String) {
+        self.remark("walls", format!("the shell is begun anew: {why}"));
+        if let Some(shell) = self.room.shell.take() {
+            self.end_unneeded(shell.launched.clone());
+        }
+        self.room.enclosure = None;
+    }
+
+    /// Leaves a report where the policy asks for one.
+    fn report_plan(&self, enclosure: &Enclosure) {
+        let Some(dir) = &enclosure.effective.policy.debug_output_dir else {
+            return;
+        };
+        let versions = self.context.versions();
+        let text = glass_sandbox::debug_report(&enclosure.effective, &enclosure.plan, &versions);
+        let path = std::path::Path::new(dir).join(format!("shellglass-{}.json", self.room.key));
+        if let Err(error) = super::begin::write_new(&path, text.as_bytes()) {
+            tracing::warn!(%error, path = %path.display(), "the plan could not be reported");
+        }
+    }
+}
+
+/// Makes the directory that is `/tmp` inside.
+fn make_tmp(path: &std::path::Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::create_dir_all(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o1777))
+}

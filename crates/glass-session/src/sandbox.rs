@@ -1,0 +1,203 @@
+//! What a daemon knows about sandboxes, and the walls of one room.
+
+use crate::context::Context;
+use crate::errors::NoWalls;
+use crate::room::Room;
+use glass_model::{Mount, Resources, Role, SandboxKind, SandboxPolicy, View, WallBuild, Walls};
+use glass_sandbox::{Effective, Facts, Plan, Refusal, Workspace};
+use glass_spawn::Features;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What lets ordinary users have namespaces, where a distribution forbids them.
+const USER_NS_SWITCH: &str = "sysctl kernel.apparmor_restrict_unprivileged_userns=0";
+
+/// How a daemon makes sandboxes.
+#[derive(Clone, Debug, Default)]
+pub struct Sandboxing {
+    /// What the configuration says.
+    pub settings: glass_sandbox::Settings,
+    /// Our own directories and sockets, which no sandbox shows.
+    pub own: Vec<PathBuf>,
+}
+
+/// What a shell is started with.
+pub(crate) struct Setting {
+    pub(crate) env: Vec<Vec<u8>>,
+    pub(crate) cwd: String,
+    pub(crate) walls: Option<Walls>,
+}
+
+/// The walls of a room: what was decided, and what it came to.
+pub(crate) struct Enclosure {
+    pub(crate) effective: Effective,
+    pub(crate) plan: Plan,
+}
+
+impl Enclosure {
+    /// Plans the walls of a room. Looks at the file system for as long as it
+    /// takes.
+    pub(crate) fn plan(
+        sandboxing: &Sandboxing,
+        policy: &SandboxPolicy,
+        workspace: &Workspace,
+        facts: &Facts,
+        room_dir: &Path,
+    ) -> Result<Enclosure, Refusal> {
+        let settings = &sandboxing.settings;
+        // Whether the caller may have these rights was decided when the command
+        // was accepted.
+        let effective =
+            glass_sandbox::resolve(Some(policy), None, settings, Role::Person, workspace)?;
+        let mut plan = glass_sandbox::plan(&effective, workspace, facts, settings)?;
+        if let Some(walls) = &mut plan.walls {
+            // The shell opens its pipes there, and leaves what it exports.
+            walls.mounts.push(Mount {
+                path: room_dir.as_os_str().as_bytes().to_vec(),
+                view: View::Writable,
+                expected: None,
+            });
+        }
+        Ok(Enclosure { effective, plan })
+    }
+
+    /// The walls to build.
+    pub(crate) fn walls(&self) -> Option<Walls> {
+        self.plan.walls.clone()
+    }
+
+    /// All masks, for walls of which nobody knows which still stand.
+    pub(crate) fn masks(&self) -> Vec<Mount> {
+        let mounts = self.plan.walls.iter().flat_map(|walls| &walls.mounts);
+        mounts
+            .filter(|mount| matches!(mount.view, View::ReadOnly | View::Hidden))
+            .cloned()
+            .collect()
+    }
+
+    /// The directory to begin in: this one, if it is there inside, or else the
+    /// workspace.
+    pub(crate) fn directory(&self, cwd: &str, workspace: &Workspace) -> String {
+        let cwd = Path::new(cwd);
+        let mounts = self.plan.walls.iter().flat_map(|walls| &walls.mounts);
+        let private = mounts.rev().find_map(|mount| {
+            let View::Other { source } = &mount.view else {
+                return None;
+            };
+            let at = Path::new(std::ffi::OsStr::from_bytes(&mount.path));
+            let below = cwd.strip_prefix(at).ok()?;
+            Some(Path::new(std::ffi::OsStr::from_bytes(source)).join(below))
+        });
+        let is_there = match private {
+            Some(outside) => outside.is_dir(),
+            None => glass_sandbox::safe_directory(cwd, workspace).is_some(),
+        };
+        let chosen = if is_there { cwd } else { workspace.path() };
+        chosen.to_string_lossy().into_owned()
+    }
+}
+
+impl Context {
+    /// The best walls that can be had here and that the configuration accepts.
+    pub(crate) fn wall_build(&self) -> Option<WallBuild> {
+        let minimum = self.settings.sandboxing.settings.minimum_mode;
+        if self.features.has_namespaces() {
+            return Some(WallBuild::Namespaces);
+        }
+        let accepted = minimum == WallBuild::LandlockOnly && self.features.has_landlock_only();
+        accepted.then_some(WallBuild::LandlockOnly)
+    }
+
+    /// Whether walls for this policy can be built here; never says yes to
+    /// weaker ones.
+    pub(crate) fn can_enforce(&self, policy: &SandboxPolicy) -> Result<(), NoWalls> {
+        let (why, otherwise) = match (policy.kind, self.wall_build()) {
+            (SandboxKind::InsecureNone, _)
+            | (_, Some(WallBuild::Namespaces))
+            | (SandboxKind::WorkspaceReadOnly, Some(WallBuild::LandlockOnly)) => return Ok(()),
+            (_, Some(WallBuild::LandlockOnly)) => (
+                "a writable workspace needs user namespaces to protect what is in it, and they \
+                 cannot be had here; nothing was run",
+                "ask for a read-only sandbox ('--sandbox ro')",
+            ),
+            (_, None) => (
+                "no sandbox can be built on this machine; nothing was run",
+                "ask for TYPE_INSECURE_NONE ('--sandbox none') if the command may run without \
+                 walls",
+            ),
+        };
+        Err(NoWalls {
+            why: why.to_owned(),
+            hint: format!("allow user namespaces ('{USER_NS_SWITCH}'), or {otherwise}"),
+        })
+    }
+
+    /// What only we know about a room's walls.
+    pub(crate) fn facts(&self, room: &Room, private_tmp: PathBuf) -> Facts {
+        let _ = room;
+        Facts {
+            own: self.settings.sandboxing.own.clone(),
+            private_tmp,
+            shown: Vec::new(),
+            build: self.wall_build(),
+        }
+    }
+
+    /// What a launch may use.
+    pub(crate) fn resources(&self) -> Resources {
+        self.settings.sandboxing.settings.resources.clone()
+    }
+}
+
+/// Whether a policy has walls at all.
+pub(crate) fn has_walls(policy: &SandboxPolicy) -> bool {
+    policy.kind != SandboxKind::InsecureNone
+}
+
+/// A refusal in one text, with what to do next.
+pub(crate) fn explain(refusal: Refusal) -> String {
+    let NoWalls { why, hint } = refusal.into();
+    format!("{why}\nhint: {hint}")
+}
+
+/// What works here, in the words of the contract.
+pub(crate) fn feature_names(features: &Features) -> Vec<String> {
+    let named = [
+        ("user_ns", &features.user_ns),
+        ("mount_ns", &features.mount_ns),
+        ("pid_ns", &features.pid_ns),
+        ("net_ns", &features.net_ns),
+        ("seccomp", &features.seccomp),
+        ("idmap", &features.idmap),
+        ("cgroup_memory", &features.cgroup_memory),
+        ("cgroup_pids", &features.cgroup_pids),
+    ];
+    let mut names: Vec<String> = named
+        .iter()
+        .filter(|(_, support)| support.works())
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
+    names.extend(features.landlock_abi.map(|abi| format!("landlock:{abi}")));
+    names
+}
+
+/// Whether a command with these rights may begin in this directory. One that
+/// cannot be found is left to its shell to complain about.
+pub(crate) fn admits(rights: &Effective, workspace: &Workspace, cwd: &Path) -> Result<(), Refusal> {
+    let private = ["/tmp", "/var/tmp"];
+    if private.iter().any(|tmp| cwd.starts_with(tmp)) && !cwd.starts_with(workspace.path()) {
+        // Inside, that is a directory of the session's own.
+        return Ok(());
+    }
+    let Ok(resolved) = std::fs::canonicalize(cwd) else {
+        return Ok(());
+    };
+    let mut places = rights.readwrite.iter().chain(&rights.readonly);
+    if workspace.contains(&resolved) || places.any(|place| resolved.starts_with(&place.path)) {
+        return Ok(());
+    }
+    Err(Refusal::Directory {
+        cwd: cwd.to_path_buf(),
+        workspace: workspace.path().to_path_buf(),
+    })
+}
