@@ -139,6 +139,8 @@ struct Running {
     /// The clock of the process table when it began.
     since_ticks: u64,
     deadline: Option<Instant>,
+    /// How often memory had run out before it began, where that is counted.
+    oom_before: Option<u64>,
 }
 
 /// Pipes of an ended execution that something it left behind still holds.

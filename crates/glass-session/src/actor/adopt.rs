@@ -290,6 +290,7 @@ impl Actor {
             launched: launched(info),
             since_ticks: tree::now_ticks().saturating_sub(ticks),
             deadline: (execution.timeout_ms > 0).then(|| Instant::now() + left),
+            oom_before: glass_spawn::oom_kills(&launched(info)),
         }
     }
 

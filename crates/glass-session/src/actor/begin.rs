@@ -413,6 +413,7 @@ impl Actor {
             return Some(Input::CannotRun(why));
         }
         self.fresh = self.fresh.filter(|fresh| *fresh != id);
+        let oom_before = glass_spawn::oom_kills(&launched);
         self.running = Some(Running {
             shell_id: id,
             recording,
@@ -420,6 +421,7 @@ impl Actor {
             launched,
             since_ticks,
             deadline,
+            oom_before,
         });
         self.conclude(Aftermath {
             events: vec![event],

@@ -7,14 +7,18 @@ use crate::driver;
 use crate::failpoint;
 use crate::recording::When;
 use crate::state::Input;
-use glass_model::{Event, EventBody, Outcome, ShellId};
+use glass_model::{Event, EventBody, Outcome, ShellId, Stream};
 use glass_store::Change;
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// How much of what a failed command said is looked at.
+const LAST_WORDS_BYTES: u64 = 16 * 1024;
 
 impl Actor {
     /// Records how an execution ended. Everything that it wrote is in the
     /// journal before its exit is.
-    pub(super) fn finish(&mut self, id: ShellId, outcome: Outcome) -> Option<Input> {
+    pub(super) fn finish(&mut self, id: ShellId, mut outcome: Outcome) -> Option<Input> {
         let is_fresh = self.fresh == Some(id);
         if is_fresh && self.refused.is_some() {
             // The journal would not have it, and its caller is told so.
@@ -27,6 +31,7 @@ impl Actor {
             _ => OutputEnd::default(),
         };
         failpoint::hit("drained");
+        self.explain_failure(id, output, &mut outcome);
         let cwd = self
             .reported_cwd
             .take()
@@ -105,6 +110,35 @@ impl Actor {
         };
         self.snapshot_at = Some(Instant::now() + Duration::from_millis(rest));
         None
+    }
+
+    /// Says what the walls had to do with a failure, as far as that is known.
+    fn explain_failure(&self, id: ShellId, output: OutputEnd, outcome: &mut Outcome) {
+        let Some(running) = self.running.as_ref().filter(|run| run.shell_id == id) else {
+            return;
+        };
+        if outcome.code == Some(0) {
+            return;
+        }
+        if let Some(before) = running.oom_before {
+            let after = glass_spawn::oom_kills(&running.launched);
+            outcome.details.out_of_memory = after.is_some_and(|after| after > before);
+        }
+        let Some(enclosure) = &self.room.enclosure else {
+            return;
+        };
+        let from = output.stderr.saturating_sub(LAST_WORDS_BYTES);
+        let store = &self.context.store;
+        let length = LAST_WORDS_BYTES as usize;
+        let words = store.read_output(id, Stream::Stderr, from, length);
+        let execution = self.accepted.get(&id);
+        let cwd = execution.map_or(self.session.cwd.as_str(), |run| run.cwd.as_str());
+        outcome.details.sandbox_denials = glass_sandbox::denials(
+            &enclosure.plan,
+            Path::new(cwd),
+            &words.unwrap_or_default(),
+            outcome.code,
+        );
     }
 
     /// The events for what an execution had in its pipes when it ended.
