@@ -15,16 +15,25 @@
 mod crossing;
 mod defaults;
 mod denial;
+mod draft;
 mod effective;
 mod environment;
+mod git;
+mod ignored;
 mod key;
+mod landlock;
+mod layout;
+mod pattern;
 mod place;
 mod placeholder;
 mod plan;
 mod refusal;
 mod report;
 mod settings;
+mod sockets;
+mod system;
 mod verify;
+mod wider;
 mod workspace;
 
 pub use crossing::{crossing, safe_directory};

@@ -1,10 +1,11 @@
 //! What the configuration says about sandboxes. Plain data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use glass_model::{Resources, SandboxKind, SandboxPolicy, WallBuild};
 
-use crate::defaults;
+use crate::place::{Place, absolute};
+use crate::{defaults, pattern};
 
 /// How much of git is protected inside a writable sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -50,6 +51,41 @@ pub struct Settings {
     pub resources: Resources,
     /// The weakest walls that may be used.
     pub minimum_mode: WallBuild,
+}
+
+impl Settings {
+    /// Whether a variable is kept out of sandboxes because it holds a secret.
+    pub fn is_secret(&self, name: &[u8]) -> bool {
+        let mut patterns = self.scrub.iter();
+        patterns.any(|pattern| pattern::matches(pattern.as_bytes(), name))
+    }
+
+    /// The home directory without symbolic links.
+    pub(crate) fn home_place(&self) -> Option<PathBuf> {
+        let home = self.home.as_deref().filter(|home| home.is_absolute())?;
+        Some(std::fs::canonicalize(home).unwrap_or_else(|_| home.to_path_buf()))
+    }
+
+    /// The paths that entries of a list stand for, existing or not.
+    pub(crate) fn paths(&self, list: &[String]) -> Vec<PathBuf> {
+        let home = self.home_place();
+        let usable = list
+            .iter()
+            .filter(|entry| home.is_some() || !entry.starts_with('~'));
+        usable
+            .map(|entry| absolute(entry, Path::new("/"), home.as_deref()))
+            .flat_map(|path| pattern::expand(&path))
+            .collect()
+    }
+
+    /// What is hidden wherever it is, and exists.
+    pub(crate) fn hidden_places(&self) -> Vec<Place> {
+        let paths = self.paths(&self.hidden);
+        paths
+            .iter()
+            .filter_map(|path| Place::resolve(path).ok())
+            .collect()
+    }
 }
 
 impl Default for Settings {

@@ -1,8 +1,25 @@
 //! Whether a plan still holds.
+//!
+//! A mask on a file is undone when somebody outside renames another file over
+//! it, which is how git and editors save. So before each command every mask
+//! is compared with what is there: one call to the kernel for each.
 
-use glass_model::Mount;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use crate::Plan;
+use glass_model::{FileId, Mount, View};
+
+use crate::draft::Draft;
+use crate::git::{Relevant, relevant};
+use crate::ignored::Scan;
+use crate::layout::{Layout, Why};
+use crate::place::{Place, file_id};
+use crate::{Plan, sockets};
+
+/// How often is looked for sockets and secrets that are new.
+const NEW_PLACES_EVERY: Duration = Duration::from_secs(1);
 
 /// What must happen before the next command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,9 +31,259 @@ pub struct Verification {
     pub rebuild: Option<String>,
 }
 
+/// What a plan has to look at again.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    masks: Vec<Mask>,
+    scan: Option<Scan>,
+    git_configs: Vec<(PathBuf, Relevant)>,
+    ignore_list: Option<(PathBuf, ListStamp)>,
+    /// Secrets that were not there when it was planned.
+    absent: Vec<PathBuf>,
+    looked_for_new: Option<Instant>,
+}
+
+/// One place that looks different inside.
+#[derive(Debug)]
+struct Mask {
+    /// For the kernel, so that looking needs no allocation.
+    name: CString,
+    path: PathBuf,
+    id: FileId,
+    view: View,
+    why: Why,
+}
+
+/// What of an ignore list changes when its text does.
+type ListStamp = Option<(FileId, u64, i64, i64)>;
+
+impl Watch {
+    pub(crate) fn new(draft: &Draft<'_>, scan: Option<Scan>) -> Watch {
+        let list = draft.workspace.path().join(crate::ignored::IGNORE_FILE);
+        let settings = draft.settings;
+        let absent = settings.paths(&settings.hidden);
+        Watch {
+            masks: draft
+                .layout
+                .iter()
+                .filter_map(|(path, entry)| {
+                    Some(Mask {
+                        name: CString::new(path.as_os_str().as_bytes()).ok()?,
+                        path: path.to_path_buf(),
+                        id: entry.id?,
+                        view: entry.view.clone(),
+                        why: entry.why,
+                    })
+                })
+                .collect(),
+            scan,
+            git_configs: draft.git_configs.clone(),
+            ignore_list: Some((list.clone(), list_stamp(&list))),
+            absent: absent
+                .into_iter()
+                .filter(|path| path.symlink_metadata().is_err())
+                .collect(),
+            looked_for_new: Some(Instant::now()),
+        }
+    }
+}
+
 /// Looks whether the masks of a plan still stand and whether there is
 /// something new to hide.
 pub fn verify(plan: &mut Plan) -> Verification {
-    let _ = plan;
-    Verification::default()
+    let mut found = Verification::default();
+    if plan.walls.is_none() {
+        return found;
+    }
+    check_masks(&mut plan.watch, &mut found);
+    if found.rebuild.is_none() {
+        check_ignored(plan, &mut found);
+    }
+    if found.rebuild.is_none() {
+        check_new_places(plan, &mut found);
+    }
+    found
+}
+
+fn check_masks(watch: &mut Watch, found: &mut Verification) {
+    let mut gone = Vec::new();
+    for (at, mask) in watch.masks.iter_mut().enumerate() {
+        let now = rustix::fs::lstat(mask.name.as_c_str());
+        let id = now.as_ref().ok().map(|stat| FileId {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+        });
+        if id == Some(mask.id) {
+            continue;
+        }
+        match undone(mask) {
+            Undone::Cover(mount, id) => {
+                mask.id = id;
+                found.cover.push(mount);
+            }
+            Undone::Gone => gone.push(at),
+            Undone::Rebuild => {
+                found.rebuild = Some(format!("{} has changed outside", mask.path.display()));
+                return;
+            }
+        }
+    }
+    for at in gone.into_iter().rev() {
+        let mask = watch.masks.swap_remove(at);
+        if mask.why == Why::Secret {
+            watch.absent.push(mask.path);
+        }
+    }
+    if !found.cover.is_empty() {
+        check_configs(watch, found);
+    }
+}
+
+enum Undone {
+    /// It can be masked again.
+    Cover(Mount, FileId),
+    /// There is nothing left to mask.
+    Gone,
+    /// Only a new plan helps.
+    Rebuild,
+}
+
+fn undone(mask: &Mask) -> Undone {
+    let hidden = mask.view == View::Hidden;
+    if !hidden && mask.view != View::ReadOnly {
+        return Undone::Rebuild;
+    }
+    if matches!(mask.why, Why::Workspace | Why::Shown | Why::Own) {
+        return Undone::Rebuild;
+    }
+    match Place::at(&mask.path) {
+        Ok(place) => {
+            let mount = Mount {
+                path: mask.path.as_os_str().as_bytes().to_vec(),
+                view: mask.view.clone(),
+                expected: Some(place.id),
+            };
+            Undone::Cover(mount, place.id)
+        }
+        // A file that is gone can be made again, by a command as well; that
+        // matters only where it would be believed.
+        Err(error) if hidden && error.kind() == std::io::ErrorKind::NotFound => Undone::Gone,
+        Err(_) => Undone::Rebuild,
+    }
+}
+
+/// A configuration that says something else may name other hooks.
+fn check_configs(watch: &Watch, found: &mut Verification) {
+    let mut configs = watch.git_configs.iter();
+    if let Some((path, _)) = configs.find(|(path, known)| relevant(path) != *known) {
+        found.rebuild = Some(format!("{} names other paths now", path.display()));
+    }
+}
+
+fn check_ignored(plan: &mut Plan, found: &mut Verification) {
+    if let Some((path, known)) = &plan.watch.ignore_list
+        && list_stamp(path) != *known
+    {
+        found.rebuild = Some(format!("{} has changed", path.display()));
+        return;
+    }
+    let Some(scan) = &mut plan.watch.scan else {
+        return;
+    };
+    match scan.go_on() {
+        Ok(places) => hide(
+            &mut plan.layout,
+            &mut plan.watch.masks,
+            &places,
+            Why::Ignored,
+            found,
+        ),
+        Err(refusal) => found.rebuild = Some(refusal.to_string()),
+    }
+}
+
+fn check_new_places(plan: &mut Plan, found: &mut Verification) {
+    let now = Instant::now();
+    let watch = &mut plan.watch;
+    let due = |then: Instant| now.duration_since(then) >= NEW_PLACES_EVERY;
+    if !watch.looked_for_new.is_none_or(due) {
+        return;
+    }
+    watch.looked_for_new = Some(now);
+    if let Ok(places) = sockets::visible(&plan.layout) {
+        hide(
+            &mut plan.layout,
+            &mut watch.masks,
+            &places,
+            Why::Socket,
+            found,
+        );
+    }
+    let (new, absent) = std::mem::take(&mut watch.absent)
+        .into_iter()
+        .partition(|path| path.symlink_metadata().is_ok());
+    watch.absent = absent;
+    let new: Vec<PathBuf> = new;
+    let new: Vec<Place> = new
+        .iter()
+        .filter_map(|path| Place::resolve(path).ok())
+        .collect();
+    hide(&mut plan.layout, &mut watch.masks, &new, Why::Secret, found);
+}
+
+/// Hides places that are new. Where that needs directories pinned that are
+/// not, only a new plan does it.
+fn hide(
+    layout: &mut Layout,
+    masks: &mut Vec<Mask>,
+    places: &[Place],
+    why: Why,
+    found: &mut Verification,
+) {
+    for place in places {
+        let is_known = |mask: &Mask| mask.path == place.path && mask.id == place.id;
+        if masks.iter().any(is_known) {
+            continue;
+        }
+        let new = usize::from(layout.at(&place.path).is_none());
+        let before = layout.len();
+        layout.hide(place, why);
+        if layout.at(&place.path).is_none_or(|entry| entry.why != why) {
+            continue;
+        }
+        if layout.len() > before + new {
+            found.rebuild = Some(format!("{} is to be hidden", place.path.display()));
+            return;
+        }
+        let Ok(name) = CString::new(place.path.as_os_str().as_bytes()) else {
+            continue;
+        };
+        found.cover.push(Mount {
+            path: name.as_bytes().to_vec(),
+            view: View::Hidden,
+            expected: Some(place.id),
+        });
+        masks.retain(|mask| mask.path != place.path);
+        masks.push(Mask {
+            name,
+            path: place.path.clone(),
+            id: place.id,
+            view: View::Hidden,
+            why,
+        });
+    }
+}
+
+fn list_stamp(path: &Path) -> ListStamp {
+    use std::os::unix::fs::MetadataExt;
+    let found = path.symlink_metadata().ok()?;
+    // A directory is our own placeholder; which one does not matter.
+    (!found.is_dir()).then(|| {
+        (
+            file_id(&found),
+            found.len(),
+            found.ctime(),
+            found.ctime_nsec(),
+        )
+    })
 }

@@ -2,7 +2,41 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::pattern::matches_path;
+use crate::place::{absolute, read_bounded};
 use crate::{Place, Refusal, Settings};
+
+/// Directories that are never workspaces by themselves, unless listed: what
+/// they contain belongs to everybody.
+const SHARED: &[&str] = &[
+    "/", "/home", "/mnt", "/media", "/opt", "/root", "/run", "/srv", "/tmp", "/usr", "/var",
+    "/var/lib", "/var/tmp", "/nix",
+];
+
+/// The system's own, with everything below.
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/proc",
+    "/sbin",
+    "/sys",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/sbin",
+    "/usr/share",
+];
+
+/// How far above the working directory a git root is looked for.
+const ANCESTORS_MAX: usize = 64;
 
 /// A workspace, as it was when it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,16 +55,21 @@ impl Workspace {
         cwd: &Path,
         settings: &Settings,
     ) -> Result<Workspace, Refusal> {
-        let _ = settings;
-        let path = given.unwrap_or(cwd);
-        let root = Place::resolve(path).map_err(|source| Refusal::Read {
-            path: path.to_path_buf(),
-            source,
-        })?;
-        Ok(Workspace {
-            root,
-            unwritable: None,
-        })
+        let cwd = directory(cwd)?;
+        let root = match given.filter(|path| !path.as_os_str().is_empty()) {
+            Some(path) => directory(&cwd.path.join(path))?,
+            None => git_root(&cwd.path, settings).unwrap_or(cwd),
+        };
+        for hidden in settings.hidden_places() {
+            if root.path.starts_with(&hidden.path) {
+                return Err(Refusal::Workspace {
+                    why: format!("{} is hidden from sandboxes", hidden.path.display()),
+                    path: root.path,
+                });
+            }
+        }
+        let unwritable = why_unwritable(&root.path, settings);
+        Ok(Workspace { root, unwritable })
     }
 
     /// Its path.
@@ -44,11 +83,70 @@ impl Workspace {
     }
 }
 
-/// A path as it was given, made absolute against a base.
-pub(crate) fn absolute(path: &str, base: &Path, home: Option<&Path>) -> PathBuf {
-    match (path.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ if path == "~" => home.unwrap_or(base).to_path_buf(),
-        _ => base.join(path),
+fn directory(path: &Path) -> Result<Place, Refusal> {
+    let read = |source| Refusal::Read {
+        path: path.to_path_buf(),
+        source,
+    };
+    let place = Place::resolve(path).map_err(read)?;
+    if !place.is_dir {
+        return Err(Refusal::Workspace {
+            path: place.path,
+            why: "it is not a directory".to_owned(),
+        });
     }
+    Ok(place)
+}
+
+/// The nearest git root that may be written. A repository around the whole
+/// home directory is not what somebody below it works on.
+fn git_root(cwd: &Path, settings: &Settings) -> Option<Place> {
+    cwd.ancestors()
+        .take(ANCESTORS_MAX)
+        .filter(|path| is_git_root(path))
+        .find(|path| why_unwritable(path, settings).is_none())
+        .and_then(|path| Place::at(path).ok())
+}
+
+fn is_git_root(path: &Path) -> bool {
+    let git = path.join(".git");
+    match std::fs::metadata(&git) {
+        Ok(found) if found.is_dir() => git.join("HEAD").symlink_metadata().is_ok(),
+        Ok(found) if found.is_file() => {
+            read_bounded(&git, 4096).is_ok_and(|text| text.starts_with(b"gitdir:"))
+        }
+        _ => false,
+    }
+}
+
+/// Why a directory may not be written as a whole, if it may not.
+pub(crate) fn why_unwritable(path: &Path, settings: &Settings) -> Option<String> {
+    let home = settings.home_place();
+    let listed: Vec<PathBuf> = settings
+        .workspaces
+        .iter()
+        .map(|entry| absolute(entry, Path::new("/"), home.as_deref()))
+        .collect();
+    let is_listed = |path: &Path| listed.iter().any(|entry| matches_path(entry, path));
+    if is_listed(path) {
+        return None;
+    }
+    if path == Path::new("/") {
+        return Some("it is the root of the file system".to_owned());
+    }
+    if let Some(home) = &home {
+        if path == home {
+            return Some("it is the home directory".to_owned());
+        }
+        if home.starts_with(path) {
+            return Some("the home directory lies in it".to_owned());
+        }
+    }
+    if !listed.is_empty() {
+        let below = path.ancestors().any(is_listed);
+        return (!below).then(|| "the configuration does not list it".to_owned());
+    }
+    let shared = SHARED.iter().any(|entry| path == Path::new(entry));
+    let system = SYSTEM.iter().any(|entry| path.starts_with(entry));
+    (shared || system).then(|| "it belongs to the system".to_owned())
 }

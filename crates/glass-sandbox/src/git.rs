@@ -1,0 +1,10 @@
+//! What git executes and believes, found by reading and never by running git.
+
+mod config;
+mod index;
+mod nested;
+mod protect;
+mod repository;
+
+pub(crate) use config::{Relevant, relevant};
+pub(crate) use protect::protect;

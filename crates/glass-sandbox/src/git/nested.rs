@@ -1,0 +1,63 @@
+//! Repositories that lie somewhere in a writable place: submodules, other
+//! work trees, clones, bare ones.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+/// The most directory entries looked at in one writable place. What lies
+/// beyond is not protected; SECURITY.md says so.
+const ENTRIES_MAX: usize = 50_000;
+
+/// How deep is looked.
+const DEPTH_MAX: usize = 8;
+
+/// The most repositories.
+const REPOSITORIES_MAX: usize = 256;
+
+/// What was found below a directory.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Nested {
+    /// Paths of `.git`, whatever they are.
+    pub dot_gits: Vec<PathBuf>,
+    /// Directories that look like a repository by themselves.
+    pub bare: Vec<PathBuf>,
+}
+
+/// Looks for repositories in and below a directory, the nearest first.
+pub(crate) fn find(root: &Path) -> Nested {
+    let mut found = Nested::default();
+    let mut queue = VecDeque::from([(root.to_path_buf(), 0)]);
+    let mut looked_at = 0;
+    while let Some((directory, depth)) = queue.pop_front() {
+        let Ok(entries) = std::fs::read_dir(&directory) else {
+            continue;
+        };
+        let mut names = 0;
+        let mut below = Vec::new();
+        for entry in entries.flatten() {
+            looked_at += 1;
+            let name = entry.file_name();
+            match name.to_str() {
+                Some(".git") => {
+                    found.dot_gits.push(entry.path());
+                    continue;
+                }
+                Some("HEAD" | "objects" | "refs") => names += 1,
+                _ => {}
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                below.push(entry.path());
+            }
+        }
+        let count = found.dot_gits.len() + found.bare.len();
+        if looked_at > ENTRIES_MAX || count > REPOSITORIES_MAX {
+            break;
+        }
+        if names == 3 {
+            found.bare.push(directory);
+        } else if depth < DEPTH_MAX {
+            queue.extend(below.into_iter().map(|path| (path, depth + 1)));
+        }
+    }
+    found
+}
