@@ -53,7 +53,7 @@ impl Compressor {
             split: Split::new(budget.row_columns(), offset),
             stages: Stages {
                 matcher: None,
-                fold: Fold::default(),
+                fold: Fold::new(offset),
                 selection: Selection::new(budget, offset),
             },
         }
@@ -62,6 +62,7 @@ impl Compressor {
     /// Keeps only rows that `matcher` takes; the others are elided.
     pub fn matching(mut self, matcher: Matcher) -> Compressor {
         self.stages.matcher = Some(matcher);
+        self.stages.selection.expect_gaps();
         self
     }
 

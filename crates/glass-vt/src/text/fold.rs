@@ -5,25 +5,35 @@ use super::row::{Ending, Piece, Repeats, Row};
 use super::select::Selection;
 
 /// The last row and its copies so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Fold {
     row: Option<Row>,
     /// Raw ranges of the copies, while it may be shorter to show them.
     copies: Vec<(u64, u64)>,
     count: u64,
+    /// The raw byte after the last row taken.
+    end: u64,
 }
 
 impl Fold {
+    /// Nothing taken yet of an output that begins at `offset`.
+    pub(super) fn new(offset: u64) -> Fold {
+        Fold {
+            row: None,
+            copies: Vec::new(),
+            count: 0,
+            end: offset,
+        }
+    }
+
     /// Takes the next row.
     pub(super) fn take(&mut self, piece: Piece<'_>, selection: &mut Selection) {
         if let Some(row) = &self.row
             && self.repeats(row, piece)
         {
             self.count += 1;
+            self.end = piece.end;
             if !is_worth_it(row.chars, self.count) {
-                self.copies.push((piece.start, piece.end));
-            } else {
-                self.copies.clear();
                 self.copies.push((piece.start, piece.end));
             }
             return;
@@ -40,7 +50,9 @@ impl Fold {
             begins_line: piece.begins_line,
             lines_before: piece.lines_before,
             repeats: None,
+            after_gap: piece.start != self.end,
         });
+        self.end = piece.end;
     }
 
     /// Hands on what is held.
@@ -53,9 +65,9 @@ impl Fold {
             return;
         }
         if is_worth_it(row.chars, self.count) {
-            row.repeats = self.copies.last().map(|(_, end)| Repeats {
+            row.repeats = Some(Repeats {
                 count: self.count,
-                end: *end,
+                end: self.end,
             });
             selection.take(row);
         } else {
@@ -66,6 +78,7 @@ impl Fold {
                     start,
                     end,
                     lines_before: first.lines_before + number,
+                    after_gap: false,
                     ..first.clone()
                 });
             }
@@ -78,9 +91,8 @@ impl Fold {
     /// are not compared, nor are notices: both would be folded differently
     /// when the text is read again.
     fn repeats(&self, row: &Row, piece: Piece<'_>) -> bool {
-        let last_end = self.copies.last().map_or(row.end, |(_, end)| *end);
         piece.text == row.text
-            && piece.start == last_end
+            && piece.start == self.end
             && row.begins_line
             && row.ending == Ending::Newline
             && piece.begins_line

@@ -6,9 +6,11 @@
 //! sequence is unfinished: a terminal would swallow the lines that follow, and
 //! a reader must not lose them.
 
+mod append;
 mod cells;
 mod sequence;
 
+pub(super) use append::append;
 use cells::Cells;
 use sequence::{Edit, Sequence, Step};
 use std::str;
@@ -98,7 +100,10 @@ impl Line {
             bytes = &bytes[taken..];
             offset += taken as u64;
         }
-        if bytes.is_empty() {
+        if let Ok(text) = str::from_utf8(bytes) {
+            if !text.is_empty() {
+                self.write_text(text, offset, wrapped);
+            }
             return;
         }
         let held = incomplete_suffix(bytes);
@@ -158,7 +163,7 @@ impl Line {
         if text.is_ascii() {
             let mut rest = text.as_bytes();
             while !rest.is_empty() {
-                let taken = self.cells.append_ascii(rest);
+                let taken = self.cells.write_ascii(rest);
                 rest = &rest[taken..];
                 if let Some((first, after)) = rest.split_first() {
                     let at = offset + (text.len() - rest.len()) as u64;

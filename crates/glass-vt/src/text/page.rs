@@ -11,10 +11,11 @@ const NOTICE_START: &str = "[... ";
 /// Longest notice, in characters: three numbers of 20 digits and the words.
 pub(super) const NOTICE_CHARS_MAX: usize = 112;
 
-/// What a notice takes: its line and its newline.
+/// What a notice takes: its line, its newline, and where it stands in the
+/// middle of a line, two cuts and another newline.
 pub(super) const NOTICE: Cost = Cost {
     lines: 1,
-    chars: NOTICE_CHARS_MAX + 1,
+    chars: NOTICE_CHARS_MAX + 4,
 };
 
 /// Stands where a line was cut.

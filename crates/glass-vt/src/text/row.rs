@@ -50,6 +50,8 @@ pub(super) struct Row {
     pub begins_line: bool,
     pub lines_before: u64,
     pub repeats: Option<Repeats>,
+    /// Whether rows right before it were not asked for.
+    pub after_gap: bool,
 }
 
 impl Row {
@@ -58,17 +60,28 @@ impl Row {
         self.repeats.map_or(self.end, |repeats| repeats.end)
     }
 
-    /// What it takes to show it: its text, a newline, the notice of its
-    /// repeats, and the dots where a neighbouring row may be left out.
+    /// What it takes to show it after the row before it: exactly its text and
+    /// newline, and at most `notice` for its repeats and for a gap.
     pub(super) fn cost(&self, notice: Cost) -> Cost {
-        let broken = !self.begins_line || self.ending == Ending::Wrap;
-        let own = Cost {
+        let mut cost = Cost {
             lines: usize::from(self.begins_line),
-            chars: self.chars + 1 + if broken { 2 } else { 0 },
+            chars: self.chars + usize::from(self.ending == Ending::Newline),
         };
-        match self.repeats {
-            Some(_) => own.plus(notice),
-            None => own,
+        if self.repeats.is_some() {
+            cost = cost.plus(notice);
         }
+        if self.after_gap {
+            cost = cost.plus(self.gap_cost(notice));
+        }
+        cost
+    }
+
+    /// What it takes to leave out what stands before it. A row in the middle of
+    /// a line then begins a line of the text.
+    pub(super) fn gap_cost(&self, notice: Cost) -> Cost {
+        notice.plus(Cost {
+            lines: usize::from(!self.begins_line),
+            chars: 0,
+        })
     }
 }

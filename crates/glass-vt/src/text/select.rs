@@ -35,6 +35,7 @@ pub(super) struct Selection {
 }
 
 impl Selection {
+    /// Nothing selected yet of an output that begins at `offset`.
     pub(super) fn new(budget: &Budget, offset: u64) -> Selection {
         Selection {
             shares: budget.shares(NOTICE),
@@ -49,6 +50,14 @@ impl Selection {
             tail: VecDeque::new(),
             tail_cost: Cost::default(),
             spare: Vec::new(),
+        }
+    }
+
+    /// Leaves room for a notice at the end: rows there may not be asked for.
+    pub(super) fn expect_gaps(&mut self) {
+        if self.shares.notices == Notices::Shown {
+            self.shares.whole = self.shares.whole.minus(NOTICE);
+            self.shares.tail = self.shares.tail.minus(NOTICE);
         }
     }
 
@@ -109,8 +118,8 @@ impl Selection {
         }
     }
 
-    /// Whether the tail fits beside `others`. One that begins in the middle of
-    /// a line begins a line of the text.
+    /// Whether the tail fits beside `others`. The notice before it is paid for,
+    /// but not the line that begins where it begins in the middle of one.
     fn tail_fits(&self, others: Cost) -> bool {
         let Some(first) = self.tail.front() else {
             return true;
@@ -138,9 +147,8 @@ impl Selection {
         }
         let follows = self.pinned.last().map(Row::extent_end) == Some(row.start);
         let mut cost = self.pinned_cost.plus(row.cost(NOTICE));
-        if !follows {
-            cost = cost.plus(NOTICE);
-            cost.lines += usize::from(!row.begins_line);
+        if !follows && !row.after_gap {
+            cost = cost.plus(row.gap_cost(NOTICE));
         }
         let half = Cost {
             lines: self.shares.errors.lines / 2,

@@ -1,10 +1,11 @@
 //! Cuts output into rows.
 
-use super::line::Line;
+use super::line::{self, Line};
 use super::row::{Ending, Piece};
 
-/// Columns that one byte can take: a tab.
-const BYTE_COLUMNS_MAX: usize = 8;
+/// Columns that a tab can take. Every other byte takes one at most: wide
+/// characters have more bytes than columns.
+const TAB_COLUMNS_MAX: usize = 8;
 
 /// Where the output ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,7 @@ pub(super) struct End {
 pub(super) struct Split {
     columns: usize,
     line: Line,
+    scratch: String,
     /// The offset of the next byte.
     offset: u64,
     /// Where the current row begins.
@@ -35,6 +37,7 @@ impl Split {
         Split {
             columns,
             line: Line::new(columns),
+            scratch: String::new(),
             offset,
             row_start: offset,
             begins_line: true,
@@ -47,16 +50,10 @@ impl Split {
         let mut at = 0;
         for newline in memchr::memchr_iter(b'\n', bytes) {
             let raw = &bytes[at..newline];
-            match self.plain(raw) {
-                Some(text) => {
-                    self.offset += raw.len() as u64 + 1;
-                    sink(self.piece(text, self.offset, Ending::Newline));
-                }
-                None => {
-                    self.feed(raw, &mut sink);
-                    self.offset += 1;
-                    self.end_line(Ending::Newline, &mut sink);
-                }
+            if !self.simple(raw, &mut sink) {
+                self.feed(raw, &mut sink);
+                self.offset += 1;
+                self.end_line(Ending::Newline, &mut sink);
             }
             self.next_row(self.offset, true);
             at = newline + 1;
@@ -76,22 +73,32 @@ impl Split {
         }
     }
 
-    /// The text of a whole line that a terminal would show as it is.
-    fn plain<'a>(&self, raw: &'a [u8]) -> Option<&'a str> {
-        if self.offset != self.row_start || !self.begins_line {
-            return None;
+    /// Hands over a whole line whose text is easily told; says whether it was.
+    fn simple(&mut self, raw: &[u8], sink: &mut impl FnMut(Piece<'_>)) -> bool {
+        if self.offset != self.row_start || !self.begins_line || raw.len() > self.columns {
+            return false;
         }
         let mut body = raw;
         while let Some(before) = body.strip_suffix(b"\r") {
             body = before;
         }
-        let printable = |byte: u8| (0x20..0x7f).contains(&byte);
-        let all = |plain: fn(u8) -> bool| body.iter().fold(true, |all, byte| all & plain(*byte));
-        let fits = match body.len() * BYTE_COLUMNS_MAX <= self.columns {
-            true => all(|byte| (0x20..0x7f).contains(&byte) || byte == b'\t'),
-            false => body.len() <= self.columns && body.iter().all(|byte| printable(*byte)),
+        let end = self.offset + raw.len() as u64 + 1;
+        let has_tabs = || memchr::memchr(b'\t', body).is_some();
+        if body.len() * TAB_COLUMNS_MAX > self.columns && has_tabs() {
+            return false;
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let plain = match is_plain(body) {
+            true => std::str::from_utf8(body).ok(),
+            false => line::append(body, &mut scratch).then_some(scratch.as_str()),
         };
-        fits.then(|| std::str::from_utf8(body).ok()).flatten()
+        if let Some(text) = plain {
+            sink(self.piece(text, end, Ending::Newline));
+            self.offset = end;
+        }
+        let done = plain.is_some();
+        self.scratch = scratch;
+        done
     }
 
     fn feed(&mut self, bytes: &[u8], sink: &mut impl FnMut(Piece<'_>)) {
@@ -131,4 +138,10 @@ impl Split {
         self.row_start = start;
         self.begins_line = begins_line;
     }
+}
+
+/// Whether a terminal would show these bytes as they are.
+fn is_plain(bytes: &[u8]) -> bool {
+    let plain = |byte: &u8| (0x20..0x7f).contains(byte) || *byte == b'\t';
+    bytes.iter().fold(true, |all, byte| all & plain(byte))
 }

@@ -5,6 +5,7 @@ mod showing;
 
 use super::budget::Notices;
 use super::page::NOTICE;
+use super::row::{Ending, Piece};
 use super::split::Split;
 use super::{Budget, Page, compress};
 
@@ -34,18 +35,20 @@ struct Whole {
     start: u64,
     end: u64,
     text: String,
-    newline: bool,
+    ending: Ending,
+    begins_line: bool,
 }
 
 /// All rows under this budget's width.
 fn rows_of(output: &[u8], budget: &Budget) -> Vec<Whole> {
     let mut rows = Vec::new();
-    let mut sink = |piece: super::row::Piece<'_>| {
+    let mut sink = |piece: Piece<'_>| {
         rows.push(Whole {
             start: piece.start,
             end: piece.end,
             text: piece.text.to_owned(),
-            newline: piece.ending == super::row::Ending::Newline,
+            ending: piece.ending,
+            begins_line: piece.begins_line,
         });
     };
     let mut split = Split::new(budget.row_columns(), 0);
@@ -54,48 +57,45 @@ fn rows_of(output: &[u8], budget: &Budget) -> Vec<Whole> {
     rows
 }
 
-/// The page with the notices and cuts taken out, and the rows that should be
-/// there.
-fn accounted(output: &[u8], budget: &Budget, page: &Page) -> (String, String) {
-    let mut expected = String::new();
+/// The text that a page should have, from the rows of the whole output and the
+/// page's elisions alone.
+fn text_from_elisions(output: &[u8], budget: &Budget, page: &Page) -> String {
+    let shown = budget.shares(NOTICE).notices == Notices::Shown;
+    let mut text = String::new();
     let mut elisions = page.elisions.iter().peekable();
+    let mut last: Option<Ending> = None;
     for row in rows_of(output, budget) {
-        while elisions
-            .peek()
-            .is_some_and(|elision| elision.offset + elision.bytes <= row.start)
-        {
-            elisions.next();
+        if let Some(elision) = elisions.next_if(|elision| elision.offset == row.start) {
+            if last == Some(Ending::Wrap) && shown {
+                text.push_str("…\n");
+            }
+            assert_eq!(elision.at, text.len());
+            if shown {
+                let notice = page.text[elision.at..].lines().next().expect("a notice");
+                let place = format!("offset={} length={}]", elision.offset, elision.bytes);
+                assert!(notice.ends_with(&place), "{notice} says {place}");
+                text.push_str(notice);
+                text.push('\n');
+            }
+            last = None;
         }
-        let missing = elisions
-            .peek()
-            .is_some_and(|elision| elision.offset <= row.start);
-        if missing {
-            let elision = elisions.peek().expect("just seen");
-            assert!(
-                row.end <= elision.offset + elision.bytes,
-                "an elision ends between two rows"
-            );
+        let missing = page.elisions.iter().find(|elision| {
+            elision.offset <= row.start && row.start < elision.offset + elision.bytes
+        });
+        if let Some(elision) = missing {
+            let end = elision.offset + elision.bytes;
+            assert!(row.end <= end, "an elision ends between two rows");
             continue;
         }
-        expected.push_str(&row.text);
-        if row.newline {
-            expected.push('\n');
+        if !row.begins_line && last != Some(Ending::Wrap) && shown {
+            text.push('…');
         }
-    }
-    let mut shown = String::new();
-    let mut at = 0;
-    for elision in &page.elisions {
-        shown.push_str(&page.text[at..elision.at]);
-        let rest = &page.text[elision.at..];
-        at = elision.at;
-        if budget.shares(NOTICE).notices == Notices::Shown {
-            let notice = rest.lines().next().expect("a notice");
-            assert!(notice.starts_with("[... "), "{notice}");
-            let place = format!("offset={} length={}]", elision.offset, elision.bytes);
-            assert!(notice.ends_with(&place), "{notice} says {place}");
-            at += notice.len() + 1;
+        text.push_str(&row.text);
+        if row.ending == Ending::Newline {
+            text.push('\n');
         }
+        last = Some(row.ending);
     }
-    shown.push_str(&page.text[at..]);
-    (shown, expected)
+    assert_eq!(elisions.next(), None, "every elision begins with a row");
+    text
 }

@@ -37,6 +37,8 @@ pub(super) struct Cells {
     combining: Vec<(usize, char)>,
     /// Something was written over.
     rewritten: bool,
+    /// Something takes more than one column, or more than one character.
+    shaped: bool,
 }
 
 impl Cells {
@@ -47,6 +49,7 @@ impl Cells {
             cursor: 0,
             combining: Vec::new(),
             rewritten: false,
+            shaped: false,
         }
     }
 
@@ -55,21 +58,30 @@ impl Cells {
         self.cursor + width <= self.columns
     }
 
-    /// Appends what can be appended at once; gives how many characters that
-    /// was. None, where the cursor stands on something.
-    pub(super) fn append_ascii(&mut self, text: &[u8]) -> usize {
-        if self.cursor != self.cells.len() {
+    /// Writes what can be written at once; gives how many characters that was.
+    /// None, where something there would have to be taken apart.
+    pub(super) fn write_ascii(&mut self, text: &[u8]) -> usize {
+        if self.shaped {
             return 0;
         }
+        self.fill_to_cursor();
         let taken = text.len().min(self.columns - self.cursor);
-        let characters = text[..taken].iter().map(|byte| char::from(*byte));
-        self.cells.extend(characters.map(Cell::Character));
+        let over = taken.min(self.cells.len() - self.cursor);
+        let (over, beyond) = text[..taken].split_at(over);
+        let cells = self.cells[self.cursor..].iter_mut();
+        for (cell, byte) in cells.zip(over) {
+            *cell = Cell::Character(char::from(*byte));
+        }
+        self.rewritten |= !over.is_empty();
+        let beyond = beyond.iter().map(|byte| char::from(*byte));
+        self.cells.extend(beyond.map(Cell::Character));
         self.cursor += taken;
         taken
     }
 
     /// Writes a character that has room at the cursor.
     pub(super) fn print(&mut self, character: char, width: usize) {
+        self.shaped |= width != 1;
         if width == 0 {
             self.combine(character);
             return;
@@ -96,6 +108,7 @@ impl Cells {
         let stop = (self.cursor / TAB_COLUMNS + 1) * TAB_COLUMNS;
         let stop = stop.min(self.columns - 1).max(self.cursor);
         if self.cursor == self.cells.len() && stop > self.cursor {
+            self.shaped = true;
             self.cells.push(Cell::Tab);
             self.cells.resize(stop, Cell::TabTail);
         }
@@ -175,6 +188,7 @@ impl Cells {
         self.combining.clear();
         self.cursor = 0;
         self.rewritten = false;
+        self.shaped = false;
     }
 
     fn combine(&mut self, character: char) {
