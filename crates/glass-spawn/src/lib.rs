@@ -37,6 +37,7 @@ mod stage;
 #[allow(unsafe_code, reason = "forking; see the module's invariant")]
 mod sys;
 pub mod tree;
+mod walls;
 mod wire;
 
 pub use cgroup::oom_kills;

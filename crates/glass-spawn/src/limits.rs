@@ -48,6 +48,12 @@ pub(crate) const TARGET_FD_MAX: i32 = 255;
 /// Bytes of a cgroup's name.
 pub(crate) const CGROUP_NAME_BYTES_MAX: usize = 128;
 
+/// Mounts of one launch's walls.
+pub(crate) const MOUNTS_MAX: usize = 8192;
+
+/// Bytes of a mount's path; the kernel's own limit, with its NUL.
+pub(crate) const MOUNT_PATH_BYTES_MAX: usize = 4095;
+
 /// Connections that have not said hello yet.
 pub(crate) const GREETINGS_MAX: usize = 8;
 

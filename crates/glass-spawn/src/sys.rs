@@ -1,8 +1,11 @@
 //! The only unsafe code: forking, and what must happen between fork and exec.
 //!
 //! Invariant: a forked process calls nothing but system calls and code that
-//! neither allocates nor locks nor panics, until it executes a program or
-//! exits. So it is sound even where the forking process has other threads.
+//! neither locks nor panics, until it executes a program or exits. Without
+//! walls it does not even allocate, so it is sound where the forking process
+//! has other threads. Building walls allocates: the reaper, which builds them,
+//! was forked through the C library, which leaves its allocator usable, and it
+//! has one thread.
 
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
@@ -13,6 +16,8 @@ use tokio::io::unix::AsyncFd;
 
 mod child;
 mod image;
+pub(crate) mod kernel;
+mod outcome;
 mod reaper;
 mod signals;
 

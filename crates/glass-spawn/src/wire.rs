@@ -16,7 +16,7 @@ mod tests;
 mod walls;
 
 pub(crate) use walls::{
-    Cover, Covered, FeatureMessage, FeaturesMessage, MountMessage, ResourcesMessage, WallsMessage,
+    Cover, Covered, FeatureMessage, FeaturesMessage, ResourcesMessage, WallsMessage,
 };
 
 /// Bytes that are not a message.

@@ -41,15 +41,24 @@ pub(super) fn begin(
     setting: &Setting,
 ) -> Result<Record, BeginError> {
     check(&ask, fds.len()).map_err(BeginError::Invalid)?;
-    if ask.walls.is_some() {
-        return Err(BeginError::Invalid("this keeper builds no walls yet"));
-    }
     if ask.cwd.is_empty() {
         ask.cwd = b"/".to_vec();
     }
     let mut fds = fds.into_iter();
     let child_fds: Vec<OwnedFd> = fds.by_ref().take(ask.targets.len()).collect();
-    let held = ask.labels.into_iter().zip(fds.map(Arc::new)).collect();
+    let held_fds: Vec<OwnedFd> = fds.by_ref().take(ask.labels.len()).collect();
+    let held = ask
+        .labels
+        .into_iter()
+        .zip(held_fds.into_iter().map(Arc::new))
+        .collect();
+    let control = fds.next();
+    let walls = match ask.walls {
+        Some(walls) => Some(walls.understood().ok_or(BeginError::Invalid(
+            "this keeper does not know all of these walls",
+        ))?),
+        None => None,
+    };
 
     let mut slots: Vec<Slot> = STANDARD
         .into_iter()
@@ -72,13 +81,15 @@ pub(super) fn begin(
         env: ask.env,
         cwd: ask.cwd,
         cgroup: ask.cgroup,
-        ..LaunchPlan::default()
+        resources: ask.resources.map(Into::into).unwrap_or_default(),
+        walls,
     };
     let mut image = Image::new(plan, slots)?;
     image.launch = id;
     image.reports = setting.reports_sender.as_raw_fd();
     image.cgroup = cgroup.as_ref().map(|(_, directory)| directory.as_raw_fd());
     image.nofile = setting.nofile;
+    image.control = control.as_ref().map(AsRawFd::as_raw_fd);
     image.resets_oom_score = setting.resets_oom_score;
     let pid = sys::fork_reaper(&mut image).map_err(BeginError::Fork)?;
 
@@ -109,7 +120,7 @@ fn check(ask: &wire::Launch, fds: usize) -> Result<(), &'static str> {
     let targets_valid = |t: &i32| (0..=TARGET_FD_MAX).contains(t);
     let rules = [
         (
-            fds == ask.targets.len() + ask.labels.len(),
+            fds == ask.targets.len() + ask.labels.len() + usize::from(ask.has_control),
             "descriptors are missing or left over",
         ),
         (fds <= REQUEST_FDS_MAX, "there are too many descriptors"),

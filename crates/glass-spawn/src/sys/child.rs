@@ -1,10 +1,21 @@
 //! The child between fork and exec: an ordered list of steps, each of which
 //! can fail with its own name.
+//!
+//! Without walls the process that was forked becomes the program. With walls
+//! of namespaces it is their builder: it forks init and the shell inside, says
+//! who they are, and ends.
 
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+use glass_model::WallBuild;
+use rustix::io::Errno;
+use rustix::pipe::PipeFlags;
+
+use super::kernel::{self, Parent};
+use super::outcome::{Outcome, say};
 use super::{Image, Slot, close_all_but, errno, signals};
 use crate::stage::Stage;
+use crate::walls::{self, At, Failure, Plan, Rules};
 
 /// The exit code of a child that could not be started; nobody sees it, since
 /// the reason travels through the pipe.
@@ -13,44 +24,65 @@ const EXIT_NOT_STARTED: i32 = 127;
 /// Becomes the program, or says why not through `failures`, which closes by
 /// itself when the program is executed.
 pub(super) fn run(image: &mut Image, mut failures: RawFd) -> ! {
-    let (stage, errno) = become_program(image, &mut failures);
-    let mut record = [0; 8];
-    let fields = [u32::from(stage).to_ne_bytes(), errno.to_ne_bytes()];
-    for (place, byte) in record.iter_mut().zip(fields.iter().flatten()) {
-        *place = *byte;
-    }
-    // SAFETY: the record is 8 readable bytes; write and _exit are plain system
-    // calls. A failed write leaves the reaper with the end of the pipe.
-    unsafe {
-        libc::write(failures, record.as_ptr().cast(), record.len());
-        libc::_exit(EXIT_NOT_STARTED)
+    let failure = match become_program(image, &mut failures) {
+        Ok(never) => match never {},
+        Err(failure) => failure,
+    };
+    say(failures, Outcome::Failed(failure));
+    exit(EXIT_NOT_STARTED)
+}
+
+/// What has no value: the process is another program by then.
+enum Never {}
+
+fn exit(code: i32) -> ! {
+    // SAFETY: ends this process without running anything.
+    unsafe { libc::_exit(code) }
+}
+
+fn failed(stage: Stage, errno: i32) -> Failure {
+    Failure {
+        stage,
+        errno: Errno::from_raw_os_error(errno),
+        detail: 0,
     }
 }
 
-fn become_program(image: &mut Image, failures: &mut RawFd) -> (Stage, i32) {
+fn become_program(image: &mut Image, failures: &mut RawFd) -> Result<Never, Failure> {
     // SAFETY: setsid has no preconditions. It cannot fail here: a process
     // that was just forked leads no group.
     unsafe {
         libc::setsid();
     }
+    join_groups(&image.joins)?;
     // Descriptors go before the directory: entering it may hang for ever, and
     // then this process must hold nothing that somebody waits to see closed.
-    if let Err(errno) = place(&mut image.slots, failures) {
-        return (Stage::Descriptors, errno);
-    }
+    place(&mut image.slots, &mut image.control, failures)
+        .map_err(|errno| failed(Stage::Descriptors, errno))?;
     if image.resets_oom_score {
         reset_oom_score();
     }
-    // SAFETY: the limit is an initialised structure.
-    unsafe {
-        libc::setrlimit(libc::RLIMIT_NOFILE, &image.nofile);
-    }
+    let rules = match &image.walls {
+        None => None,
+        Some(plan) => {
+            refuse_directories(&image.slots)?;
+            let rules = match plan.build {
+                WallBuild::Namespaces => go_inside(plan, image, *failures)?,
+                WallBuild::LandlockOnly => walls::enter_landlock_only(plan, &given(&image.slots))?,
+            };
+            Some((plan, rules))
+        }
+    };
+    limit(image)?;
     // SAFETY: `cwd` is a string that ends in NUL and outlives the call.
     if unsafe { libc::chdir(image.cwd.as_ptr()) } != 0 {
-        return (Stage::Directory, errno());
+        return Err(failed(Stage::Directory, errno()));
     }
     signals::reset_all();
     signals::unblock_all();
+    if let Some((plan, rules)) = &rules {
+        walls::confine(plan, rules)?;
+    }
     // SAFETY: `program` ends in NUL; `argv` and
     // `env` are null-terminated arrays of such strings, all owned by `image`,
     // which outlives the call. execve returns only on failure.
@@ -61,18 +93,129 @@ fn become_program(image: &mut Image, failures: &mut RawFd) -> (Stage, i32) {
             image.env.as_ptr(),
         );
     }
-    (Stage::Execute, errno())
+    Err(failed(Stage::Execute, errno()))
 }
 
-/// Gives the descriptors their numbers and closes all others but `failures`.
+/// Builds the walls, and returns in the shell's process behind them.
+fn go_inside(plan: &Plan, image: &Image, failures: RawFd) -> Result<Rules, Failure> {
+    let (ours, theirs) = walls::pair().at(Stage::Fork)?;
+    walls::separate(plan)?;
+    let init = kernel::fork(Parent::This).at(Stage::Fork)?;
+    if init == 0 {
+        be_init(theirs, image.control);
+    }
+    drop(theirs);
+    let rules = walls::raise(plan, ours.as_fd(), &given(&image.slots))?;
+    let gate = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).at(Stage::Fork)?;
+    let (gate, opener) = gate;
+    let shell = kernel::fork(Parent::Grandparent).at(Stage::Fork)?;
+    if shell == 0 {
+        drop((ours, opener));
+        wait_at(&gate);
+        return Ok(rules);
+    }
+    say(failures, Outcome::Inside { shell, init });
+    // It ends by itself if this fails, as init does.
+    let _ = rustix::io::write(&opener, &[0]);
+    exit(0)
+}
+
+/// Waits until the reaper knows of this process, for nothing may ever run that
+/// it does not know of.
+fn wait_at(gate: &OwnedFd) {
+    let mut byte = [0];
+    if rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)) != Ok(1) {
+        exit(EXIT_NOT_STARTED);
+    }
+    // SAFETY: setsid has no preconditions, and cannot fail in a process that
+    // was just forked.
+    unsafe {
+        libc::setsid();
+    }
+}
+
+/// Lives as the first process behind the walls, with nothing of the launch's.
+fn be_init(builder: OwnedFd, control: Option<RawFd>) -> ! {
+    let builder_fd = builder.as_raw_fd();
+    let mut keep = [builder_fd, control.unwrap_or(builder_fd)];
+    keep.sort_unstable();
+    close_all_but(keep.into_iter());
+    // SAFETY: setsid has no preconditions; SIG_IGN installs no code of ours,
+    // and lets children that end vanish by themselves. The control descriptor
+    // is nobody else's in this process.
+    let control = unsafe {
+        libc::setsid();
+        libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+        control.map(|fd| OwnedFd::from_raw_fd(fd))
+    };
+    walls::run_init(builder, control);
+    exit(0)
+}
+
+/// The descriptors that the program is given.
+fn given(slots: &[Slot]) -> Vec<BorrowedFd<'_>> {
+    let open = slots.iter().map(|slot| {
+        // SAFETY: every target was placed, and stays open until exec.
+        unsafe { BorrowedFd::borrow_raw(slot.target) }
+    });
+    open.collect()
+}
+
+/// A directory of the host's would be a door in the walls: what is opened
+/// from it is on the host's mounts.
+fn refuse_directories(slots: &[Slot]) -> Result<(), Failure> {
+    for fd in given(slots) {
+        let stat =
+            rustix::fs::fstat(fd).map_err(|e| failed(Stage::Descriptors, e.raw_os_error()))?;
+        if rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir() {
+            return Err(failed(Stage::Descriptors, libc::EISDIR));
+        }
+    }
+    Ok(())
+}
+
+/// Joins groups that limit this process and all that comes of it.
+fn join_groups(groups: &[RawFd]) -> Result<(), Failure> {
+    for group in groups {
+        // SAFETY: the text is a constant of the length that is given; 0 means
+        // whoever writes it.
+        let written = unsafe { libc::write(*group, c"0".as_ptr().cast(), 1) };
+        if written != 1 {
+            return Err(failed(Stage::Limits, errno()));
+        }
+    }
+    Ok(())
+}
+
+/// Sets the limits of the process itself.
+fn limit(image: &Image) -> Result<(), Failure> {
+    // SAFETY: the limit is an initialised structure.
+    unsafe {
+        libc::setrlimit(libc::RLIMIT_NOFILE, &image.nofile);
+    }
+    for (resource, limit) in &image.rlimits {
+        // SAFETY: as above.
+        if unsafe { libc::setrlimit(*resource, limit) } != 0 {
+            return Err(failed(Stage::Limits, errno()));
+        }
+    }
+    Ok(())
+}
+
+/// Gives the descriptors their numbers and closes all others but `failures`
+/// and `control`.
 ///
 /// A target may be the source of another slot, so all are first moved above
 /// every target; from there no copy can overwrite what is still needed.
-fn place(slots: &mut [Slot], failures: &mut RawFd) -> Result<(), i32> {
+fn place(slots: &mut [Slot], control: &mut Option<RawFd>, failures: &mut RawFd) -> Result<(), i32> {
     let floor = slots.last().map_or(0, |slot| slot.target + 1);
     for slot in slots.iter_mut() {
         slot.source = move_above(slot.source, floor)?;
     }
+    if let Some(control) = control {
+        *control = move_above(*control, floor)?;
+    }
+    // Last, so that it is the highest.
     *failures = move_above(*failures, floor)?;
     for slot in slots.iter() {
         // SAFETY: dup2 on numbers is a plain system call; what it replaces at
@@ -82,8 +225,10 @@ fn place(slots: &mut [Slot], failures: &mut RawFd) -> Result<(), i32> {
             return Err(errno());
         }
     }
+    let mut kept: [RawFd; 2] = [control.unwrap_or(*failures), *failures];
+    kept.sort_unstable();
     let targets = slots.iter().map(|slot| slot.target);
-    close_all_but(targets.chain([*failures]));
+    close_all_but(targets.chain(kept));
     Ok(())
 }
 

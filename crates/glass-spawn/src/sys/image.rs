@@ -4,8 +4,10 @@
 use std::ffi::{CString, NulError};
 use std::os::fd::RawFd;
 
-use glass_model::LaunchPlan;
+use glass_model::{LaunchPlan, Resources, WallBuild};
 use libc::c_char;
+
+use crate::walls::{LayoutError, Plan};
 
 /// A descriptor of the child: where it is now, and which number it gets.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +21,8 @@ pub(crate) struct Slot {
 pub(crate) enum ImageError {
     #[error("a {part} contains a NUL byte")]
     Nul { part: &'static str },
+    #[error(transparent)]
+    Walls(#[from] LayoutError),
 }
 
 /// Strings with the null-terminated array of pointers that exec wants.
@@ -64,6 +68,14 @@ pub(crate) struct Image {
     pub cgroup: Option<RawFd>,
     /// The limit on open files, as children should have it.
     pub nofile: libc::rlimit,
+    /// Limits of the child itself.
+    pub rlimits: Vec<(libc::__rlimit_resource_t, libc::rlimit)>,
+    /// Lists of members of groups that limit it, open for writing.
+    pub joins: Vec<RawFd>,
+    /// The walls around it.
+    pub walls: Option<Plan>,
+    /// For orders to who lives behind namespaces.
+    pub control: Option<RawFd>,
     /// Whether the child's liability to be killed for memory is set to 0.
     pub resets_oom_score: bool,
 }
@@ -88,7 +100,38 @@ impl Image {
             reports: -1,
             cgroup: None,
             nofile: no_limit,
+            rlimits: limits_of(&plan.resources),
+            joins: Vec::new(),
+            walls: plan.walls.map(Plan::new).transpose()?,
+            control: None,
             resets_oom_score: false,
         })
     }
+
+    /// Whether the process that is forked builds walls, and is not the child
+    /// itself.
+    pub(super) fn has_builder(&self) -> bool {
+        let build = self.walls.as_ref().map(|plan| plan.build);
+        build == Some(WallBuild::Namespaces)
+    }
+}
+
+/// What the kernel limits for each process.
+fn limits_of(resources: &Resources) -> Vec<(libc::__rlimit_resource_t, libc::rlimit)> {
+    let wanted = [
+        (libc::RLIMIT_NOFILE, resources.open_files),
+        (libc::RLIMIT_CPU, resources.cpu_seconds),
+        (libc::RLIMIT_FSIZE, resources.file_bytes),
+        (libc::RLIMIT_CORE, resources.core_bytes),
+        (libc::RLIMIT_AS, resources.address_bytes),
+    ];
+    let limits = wanted.into_iter().filter_map(|(resource, most)| {
+        let most = most?;
+        let limit = libc::rlimit {
+            rlim_cur: most,
+            rlim_max: most,
+        };
+        Some((resource, limit))
+    });
+    limits.collect()
 }

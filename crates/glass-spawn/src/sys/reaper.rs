@@ -4,10 +4,12 @@
 
 use std::os::fd::RawFd;
 
+use super::outcome::{Heard, Outcome, hear};
 use super::{Image, child, close_all_but, errno};
 use crate::procfs::parse_stat;
 use crate::report::{News, Report};
 use crate::stage::Stage;
+use crate::walls::Failure;
 
 /// Ends the process if anything should ever unwind: a forked copy must not
 /// go on as a second keeper.
@@ -46,22 +48,74 @@ pub(super) fn run(image: &mut Image) -> ! {
     unsafe {
         libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
     }
-    let start_ticks = start_ticks(pid);
-    send(
-        image,
-        News::Forked {
-            pid,
-            start_ticks,
-            in_cgroup,
-        },
-    );
-    let started = read_outcome(outcome);
+    let (child, started) = follow(image, outcome, pid, in_cgroup);
     send(image, started);
     // SAFETY: `outcome` is ours and is not used again.
     unsafe {
         libc::close(outcome);
     }
-    reap(image, pid, started == News::Started)
+    reap(image, child, started == News::Started)
+}
+
+/// Reports the child as soon as it is known, and gives it and how it began.
+/// Behind namespaces it is not the process that was forked here, but the shell
+/// that this one forks and then ends.
+fn follow(image: &Image, outcome: RawFd, forked: i32, in_cgroup: bool) -> (i32, News) {
+    let announce = |pid: i32| {
+        let start_ticks = start_ticks(pid);
+        send(
+            image,
+            News::Forked {
+                pid,
+                start_ticks,
+                in_cgroup,
+            },
+        );
+    };
+    let mut child = (!image.has_builder()).then_some(forked);
+    child.into_iter().for_each(announce);
+    loop {
+        match hear(outcome) {
+            Heard::Record(Outcome::Inside { shell, init }) => {
+                child = Some(shell);
+                announce(shell);
+                let start_ticks = start_ticks(init);
+                send(
+                    image,
+                    News::Walled {
+                        pid: init,
+                        start_ticks,
+                    },
+                );
+            }
+            Heard::Record(Outcome::Failed(failure)) => {
+                return (child.unwrap_or(forked), news_of(failure));
+            }
+            Heard::Closed => {
+                return match child {
+                    Some(child) => (child, News::Started),
+                    // It was killed while it built the walls.
+                    None => (forked, failure(Stage::Namespaces, libc::ECHILD)),
+                };
+            }
+        }
+    }
+}
+
+fn failure(stage: Stage, errno: i32) -> News {
+    News::Failed {
+        stage: stage.into(),
+        errno,
+        detail: 0,
+    }
+}
+
+fn news_of(failure: Failure) -> News {
+    News::Failed {
+        stage: failure.stage.into(),
+        errno: failure.errno.raw_os_error(),
+        detail: failure.detail.into(),
+    }
 }
 
 /// Makes this process a home for orphans that nothing ends by accident: its
@@ -107,29 +161,6 @@ fn fork_child(cgroup: Option<RawFd>) -> Result<(i32, bool), i32> {
     }
 }
 
-/// Learns whether the child executed: the pipe closes then, and carries a
-/// record otherwise.
-fn read_outcome(pipe: RawFd) -> News {
-    let mut record = [0u8; 8];
-    loop {
-        // SAFETY: the buffer has the length that is given.
-        let got = unsafe { libc::read(pipe, record.as_mut_ptr().cast(), record.len()) };
-        let [a, b, c, d, e, f, g, h] = record;
-        match got {
-            8 => {
-                let stage = u32::from_ne_bytes([a, b, c, d]);
-                return News::Failed {
-                    stage,
-                    errno: i32::from_ne_bytes([e, f, g, h]),
-                    detail: 0,
-                };
-            }
-            -1 if errno() == libc::EINTR => {}
-            _ => return News::Started,
-        }
-    }
-}
-
 /// Waits for everything there is, reports the child, and ends when nothing is
 /// left.
 fn reap(image: &Image, child: i32, reported: bool) -> ! {
@@ -147,14 +178,7 @@ fn reap(image: &Image, child: i32, reported: bool) -> ! {
 }
 
 fn fail(image: &Image, stage: Stage, errno: i32) -> ! {
-    send(
-        image,
-        News::Failed {
-            stage: stage.into(),
-            errno,
-            detail: 0,
-        },
-    );
+    send(image, failure(stage, errno));
     exit(0)
 }
 

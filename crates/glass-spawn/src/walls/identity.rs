@@ -1,0 +1,63 @@
+//! Who the processes behind the walls are: the same user as outside, in a
+//! namespace where that gives no power over anything outside.
+
+use std::io::Write;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, Result};
+
+use super::{At, Failure};
+use crate::stage::Stage;
+use crate::sys::kernel;
+
+/// Leaves all namespaces for new ones; the network's only if it is not to be
+/// reached.
+pub(super) fn separate(network: bool) -> std::result::Result<(), Failure> {
+    let user = rustix::process::geteuid();
+    let group = rustix::process::getegid();
+    if user.is_root() {
+        // Others cannot; the groups that they keep mean nothing inside.
+        kernel::leave_groups().at(Stage::Identity)?;
+    }
+    let mut flags = libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWCGROUP;
+    if !network {
+        flags |= libc::CLONE_NEWNET;
+    }
+    kernel::leave_namespaces(flags).at(Stage::Namespaces)?;
+    // Only a process that may be looked into owns its files in /proc. What
+    // could look now is of this user and behind no walls.
+    kernel::set_dumpable(true).at(Stage::Identity)?;
+    let mapped = map(user.as_raw(), group.as_raw());
+    kernel::set_dumpable(false).at(Stage::Identity)?;
+    mapped.at(Stage::Identity)?;
+    if !network && !super::wall_is_off("network") {
+        kernel::raise_loopback().at(Stage::Network)?;
+    }
+    Ok(())
+}
+
+/// Maps the one user and the one group to themselves.
+fn map(user: u32, group: u32) -> Result<()> {
+    // Without this an ordinary user may not map a group.
+    write("/proc/self/setgroups", "deny")?;
+    write("/proc/self/uid_map", &format!("{user} {user} 1"))?;
+    write("/proc/self/gid_map", &format!("{group} {group} 1"))
+}
+
+fn write(path: &str, text: &str) -> Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let mut file = std::fs::File::from(file);
+    let written = file.write(text.as_bytes());
+    // The kernel takes such a line whole or not at all.
+    match written {
+        Ok(length) if length == text.len() => Ok(()),
+        Ok(_) => Err(Errno::IO),
+        Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+    }
+}

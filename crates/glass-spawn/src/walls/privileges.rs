@@ -1,0 +1,113 @@
+//! What the shell gives up for ever before it executes its program.
+
+use std::os::fd::AsFd;
+
+use rustix::io::{Errno, Result};
+use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
+
+use super::filter::{self, Facts};
+use super::landlock::{self, Rules};
+use super::layout::{Look, Plan};
+use super::{At, Failure, place};
+use crate::stage::Stage;
+use crate::sys::kernel;
+
+/// The highest capability that is asked about; the kernel has fewer.
+const CAPABILITY_MAX: u32 = 63;
+
+/// Devices that may be written to where there is no `/dev` of our own.
+const DEVICES: [&std::ffi::CStr; 4] = [c"dev/null", c"dev/zero", c"dev/full", c"dev/tty"];
+
+/// Gives up everything, in the order in which each step is still allowed to.
+/// After this only the program may be executed.
+pub(crate) fn confine(plan: &Plan, rules: &Rules) -> std::result::Result<(), Failure> {
+    let facts = Facts {
+        namespaces: plan.build == glass_model::WallBuild::Namespaces,
+        network: plan.network,
+        root: rustix::process::geteuid().is_root(),
+    };
+    drop_capabilities().at(Stage::Privileges)?;
+    rustix::thread::set_no_new_privs(true).at(Stage::Privileges)?;
+    rules.enter().at(Stage::Landlock)?;
+    kernel::filter_calls(&filter::program(facts)).at(Stage::Seccomp)
+}
+
+/// Gives up every capability, and every way to have one again.
+fn drop_capabilities() -> Result<()> {
+    for capability in 0..=CAPABILITY_MAX {
+        match kernel::drop_from_bounds(capability) {
+            Ok(()) => {}
+            // Beyond the last one that the kernel has.
+            Err(Errno::INVAL) => break,
+            // Who has no capabilities need not lose any: no_new_privs keeps
+            // it so.
+            Err(Errno::PERM) if holds_none()? => break,
+            Err(errno) => return Err(errno),
+        }
+    }
+    rustix::thread::clear_ambient_capability_set()?;
+    let bits = CapabilitiesSecureBits::NO_ROOT
+        | CapabilitiesSecureBits::NO_ROOT_LOCKED
+        | CapabilitiesSecureBits::NO_SETUID_FIXUP
+        | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+        | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+        | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED
+        | CapabilitiesSecureBits::KEEP_CAPS_LOCKED;
+    match rustix::thread::set_capabilities_secure_bits(bits) {
+        Err(Errno::PERM) if holds_none()? => {}
+        set => set?,
+    }
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets {
+        effective: none,
+        permitted: none,
+        inheritable: none,
+    };
+    rustix::thread::set_capabilities(None, sets)
+}
+
+fn holds_none() -> Result<bool> {
+    let sets = rustix::thread::capabilities(None)?;
+    Ok(sets.permitted.is_empty())
+}
+
+/// The rules for walls without namespaces: nothing is written but in writable
+/// places and to a few devices.
+pub(crate) fn enter_landlock_only(
+    plan: &Plan,
+    terminals: &[std::os::fd::BorrowedFd<'_>],
+) -> std::result::Result<Rules, Failure> {
+    landlock::version_that_stands_alone().at(Stage::Landlock)?;
+    let mut rules = Rules::new().at(Stage::Landlock)?;
+    let root = place::root().at(Stage::Root)?;
+    for (place, detail) in plan.places.iter().zip(1u32..) {
+        let at = |stage: Stage| {
+            move |errno: Errno| Failure {
+                stage,
+                errno,
+                detail,
+            }
+        };
+        let found = place::find(root.as_fd(), &place.path).map_err(at(Stage::Mount))?;
+        let stat = rustix::fs::fstat(&found).map_err(at(Stage::Mount))?;
+        if place
+            .expected
+            .is_some_and(|id| id != place::identity(&stat))
+        {
+            return Err(at(Stage::Changed)(Errno::STALE));
+        }
+        if place.look == (Look::Same { writable: true }) {
+            rules
+                .allow_writing(found.as_fd())
+                .map_err(at(Stage::Landlock))?;
+        }
+    }
+    for device in DEVICES {
+        let device = place::find(root.as_fd(), device).at(Stage::Devices)?;
+        rules.allow_devices(device.as_fd()).at(Stage::Landlock)?;
+    }
+    for terminal in terminals {
+        rules.allow_terminal(*terminal).at(Stage::Landlock)?;
+    }
+    Ok(rules)
+}

@@ -1,0 +1,1 @@
+//! Tries what walls can be made of, in processes that end afterwards.
