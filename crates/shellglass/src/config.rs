@@ -11,12 +11,14 @@ mod layers;
 mod limits;
 mod nearest;
 mod read;
+mod redaction;
 mod sandbox;
 mod settings;
 mod show;
 
 pub(crate) use error::ConfigError;
 pub(crate) use layers::{Loaded, Sources, load};
+pub(crate) use redaction::RedactionSettings;
 pub(crate) use settings::{CgroupUse, Listen, ModeName, Settings, StartupName};
 pub(crate) use show::render;
 

@@ -52,7 +52,7 @@ pub(crate) fn entries(
 
 /// Whether the pattern, in which `*` stands for any characters, is the name.
 /// Time grows with the product of both lengths, never worse.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
+pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut last_star: Option<(usize, usize)> = None;
     while n < name.len() {

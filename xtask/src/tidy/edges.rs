@@ -8,6 +8,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("glass-model", &[]),
     ("glass-vt", &[]),
     ("glass-policy", &["glass-model"]),
+    ("glass-redact", &[]),
     ("glass-sandbox", &["glass-model"]),
     ("glass-spawn", &["glass-model"]),
     ("glass-store", &["glass-model"]),
@@ -31,7 +32,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "shellglass",
         &[
             "glass-model",
+            "glass-policy",
             "glass-proto",
+            "glass-redact",
             "glass-sandbox",
             "glass-server",
             "glass-session",

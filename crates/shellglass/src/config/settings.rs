@@ -3,6 +3,7 @@
 //! variables come from it.
 
 use super::limits::LimitSettings;
+use super::redaction::RedactionSettings;
 use super::sandbox::SandboxSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -25,6 +26,8 @@ pub(crate) struct Settings {
     pub sandbox: SandboxSettings,
     /// The process that holds the children.
     pub keeper: KeeperSettings,
+    /// What is taken out of output.
+    pub redaction: RedactionSettings,
 }
 
 /// The daemon itself.
