@@ -169,6 +169,15 @@ pub(crate) const WORKSPACE_READONLY: &[(&str, &str)] = &[
     (".codex", "hooks that an assistant executes"),
     (".gemini/settings.json", "servers that an assistant starts"),
     (".husky", "hooks that git executes"),
+    (".shellglass", "hooks that we execute"),
+    (".agentignore", "an assistant's list of hidden files"),
+    (".aiexclude", "an assistant's list of hidden files"),
+    (".aiignore", "an assistant's list of hidden files"),
+    (".clineignore", "an assistant's list of hidden files"),
+    (".codeiumignore", "an assistant's list of hidden files"),
+    (".cursorignore", "an assistant's list of hidden files"),
+    (".geminiignore", "an assistant's list of hidden files"),
+    (".rooignore", "an assistant's list of hidden files"),
 ];
 
 /// Believed by Shellglass: neither changed nor made inside.

@@ -28,6 +28,8 @@ pub struct Effective {
     pub readwrite: Vec<Place>,
     /// The further places that may be read.
     pub readonly: Vec<Place>,
+    /// What the workspace is.
+    pub(crate) workspace: PathBuf,
     /// Those further places that would be hidden if nobody had asked.
     pub(crate) revealed: Vec<PathBuf>,
     /// Why the rights are fewer than the default's, where they are.
@@ -62,12 +64,12 @@ fn check_grant(
     workspace: &Workspace,
 ) -> Result<(), Refusal> {
     let granted = settle_grant(settings, workspace);
-    let Some(what) = beyond(effective, &granted, workspace.path()) else {
+    let Some(what) = beyond(effective, &granted) else {
         return Ok(());
     };
     let default = lay(None, None, settings).and_then(|p| settle(&p, settings, workspace));
     match default {
-        Ok(default) if beyond(effective, &default, workspace.path()).is_none() => Ok(()),
+        Ok(default) if beyond(effective, &default).is_none() => Ok(()),
         _ => Err(Refusal::NeedsApproval { what }),
     }
 }
@@ -135,7 +137,7 @@ fn settle(
     workspace: &Workspace,
 ) -> Result<Effective, Refusal> {
     if asked.kind == SandboxKind::InsecureNone {
-        return Ok(unlimited(asked));
+        return Ok(unlimited(asked, workspace));
     }
     let readwrite = places(&asked.readwrite_paths, settings, workspace)?;
     let readonly = places(&asked.readonly_paths, settings, workspace)?;
@@ -172,6 +174,7 @@ fn settle(
         git,
         readwrite,
         readonly,
+        workspace: workspace.path().to_path_buf(),
         revealed,
         narrowed: None,
     })
@@ -187,7 +190,7 @@ fn git_level(block: Option<bool>, configured: GitLevel) -> GitLevel {
     }
 }
 
-fn unlimited(asked: &SandboxPolicy) -> Effective {
+fn unlimited(asked: &SandboxPolicy, workspace: &Workspace) -> Effective {
     Effective {
         policy: SandboxPolicy {
             kind: SandboxKind::InsecureNone,
@@ -201,6 +204,7 @@ fn unlimited(asked: &SandboxPolicy) -> Effective {
         git: GitLevel::None,
         readwrite: Vec::new(),
         readonly: Vec::new(),
+        workspace: workspace.path().to_path_buf(),
         revealed: Vec::new(),
         narrowed: None,
     }
@@ -216,11 +220,11 @@ fn settle_grant(settings: &Settings, workspace: &Workspace) -> Effective {
     if grant.kind == SandboxKind::Unspecified {
         grant.kind = settings.default.kind;
     }
-    settle(&grant, settings, workspace).unwrap_or_else(|_| nothing())
+    settle(&grant, settings, workspace).unwrap_or_else(|_| nothing(workspace))
 }
 
 /// The fewest rights that there are: what a grant that makes no sense grants.
-fn nothing() -> Effective {
+fn nothing(workspace: &Workspace) -> Effective {
     let policy = SandboxPolicy {
         kind: SandboxKind::WorkspaceReadOnly,
         network_access: Some(false),
@@ -233,6 +237,7 @@ fn nothing() -> Effective {
         git: GitLevel::All,
         readwrite: Vec::new(),
         readonly: Vec::new(),
+        workspace: workspace.path().to_path_buf(),
         revealed: Vec::new(),
         narrowed: None,
     }

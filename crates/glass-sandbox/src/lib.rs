@@ -11,6 +11,7 @@
 //! environment: what is needed is passed in. The file system is read, and
 //! written only where a mask needs something to stand on (a [`Placeholder`]).
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failing test panics"))]
 
 mod crossing;
 mod defaults;
@@ -45,7 +46,7 @@ pub use place::Place;
 pub use placeholder::Placeholder;
 pub use plan::{Facts, Plan, plan};
 pub use refusal::Refusal;
-pub use report::debug_report;
+pub use report::{debug_denials, debug_report};
 pub use settings::{GitLevel, Settings};
 pub use verify::{Verification, verify};
 pub use workspace::Workspace;

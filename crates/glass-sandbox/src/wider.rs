@@ -8,9 +8,8 @@ use glass_model::SandboxKind;
 use crate::ignored::Mapping;
 use crate::{Effective, GitLevel};
 
-/// What `asked` can do and `granted` cannot, if anything. Both are for the
-/// same workspace.
-pub(crate) fn beyond(asked: &Effective, granted: &Effective, workspace: &Path) -> Option<String> {
+/// What `asked` can do and `granted` cannot, if anything.
+pub(crate) fn beyond(asked: &Effective, granted: &Effective) -> Option<String> {
     if granted.policy.kind == SandboxKind::InsecureNone {
         return None;
     }
@@ -29,21 +28,23 @@ pub(crate) fn beyond(asked: &Effective, granted: &Effective, workspace: &Path) -
     {
         return Some("writing to /tmp".to_owned());
     }
-    if asked.git < granted.git && writes(asked, workspace, workspace) {
+    if asked.git < granted.git && asked_kind > 0 {
         return Some(match asked.git {
             GitLevel::None => "writing git's hooks and configuration".to_owned(),
             _ => "writing to .git".to_owned(),
         });
     }
-    beyond_paths(asked, granted, workspace)
+    beyond_paths(asked, granted)
 }
 
-fn beyond_paths(asked: &Effective, granted: &Effective, workspace: &Path) -> Option<String> {
+fn beyond_paths(asked: &Effective, granted: &Effective) -> Option<String> {
     let wanted = asked.readwrite.iter().map(|place| place.path.as_path());
     // What the other protects inside something that both may write counts too.
     let kept = granted.readonly.iter().map(|place| place.path.as_path());
-    for path in wanted.chain(kept) {
-        if writes(asked, path, workspace) && !writes(granted, path, workspace) {
+    // Two sandboxes of one session have one workspace; if not, it counts too.
+    let root = asked.workspace.as_path();
+    for path in wanted.chain(kept).chain([root]) {
+        if writes(asked, path) && !writes(granted, path) {
             return Some(format!("writing to {}", path.display()));
         }
     }
@@ -61,11 +62,12 @@ fn beyond_paths(asked: &Effective, granted: &Effective, workspace: &Path) -> Opt
 
 /// Whether these rights let a path be written: what is nearest above it
 /// decides, and of two at the same place the stricter.
-fn writes(rights: &Effective, path: &Path, workspace: &Path) -> bool {
+fn writes(rights: &Effective, path: &Path) -> bool {
     if rights.policy.kind == SandboxKind::InsecureNone {
         return true;
     }
-    let root = (rights.policy.kind == SandboxKind::WorkspaceReadWrite).then_some(workspace);
+    let root = (rights.policy.kind == SandboxKind::WorkspaceReadWrite)
+        .then_some(rights.workspace.as_path());
     let writable = rights.readwrite.iter().map(|place| place.path.as_path());
     let writable = depth_of(writable.chain(root), path);
     let readonly = rights.readonly.iter().map(|place| place.path.as_path());
