@@ -23,6 +23,9 @@ const DENIALS_MAX: usize = 8;
 /// The most paths that are looked up in the file system.
 const PATHS_MAX: usize = 256;
 
+/// Where permissions do not tell what the kernel would have said.
+const KERNEL: &[&str] = &["/proc", "/sys", "/dev"];
+
 /// Sentences about what the sandbox denied, each with what to ask for.
 /// `cwd` is where the command ran.
 pub fn denials(plan: &Plan, cwd: &Path, stderr_tail: &[u8], exit_code: Option<i32>) -> Vec<String> {
@@ -81,6 +84,9 @@ fn is_loopback(host: &str) -> bool {
 /// What is said about a file, if the sandbox is to blame.
 fn file(plan: &Plan, path: &Path, trouble: Trouble) -> Option<String> {
     let path = known_part(path)?;
+    if KERNEL.iter().any(|root| path.starts_with(root)) {
+        return None;
+    }
     if plan.layout.is_writable(&path) {
         // A mount point in a writable place cannot be replaced or removed.
         let pinned = plan

@@ -4,17 +4,18 @@
 //! it, which is how git and editors save. So before each command every mask
 //! is compared with what is there: one call to the kernel for each.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use glass_model::{FileId, Mount, View};
+use rustix::fs::{AtFlags, StatxFlags};
 
 use crate::draft::Draft;
 use crate::git::{Relevant, relevant};
 use crate::ignored::Scan;
-use crate::layout::{Layout, Why};
+use crate::layout::{Entry, Layout, Why};
 use crate::place::{Place, file_id};
 use crate::{Plan, sockets};
 
@@ -50,9 +51,14 @@ struct Mask {
     name: CString,
     path: PathBuf,
     id: FileId,
+    birth: Option<Birth>,
     view: View,
     why: Why,
 }
+
+/// Which file something is, and when it came to be. The number alone is not
+/// enough: a file that is removed and made again often gets the same one.
+type Birth = (FileId, i64, u32);
 
 /// What of an ignore list changes when its text does.
 type ListStamp = Option<(FileId, u64, i64, i64)>;
@@ -63,19 +69,7 @@ impl Watch {
         let settings = draft.settings;
         let absent = settings.paths(&settings.hidden);
         Watch {
-            masks: draft
-                .layout
-                .iter()
-                .filter_map(|(path, entry)| {
-                    Some(Mask {
-                        name: CString::new(path.as_os_str().as_bytes()).ok()?,
-                        path: path.to_path_buf(),
-                        id: entry.id?,
-                        view: entry.view.clone(),
-                        why: entry.why,
-                    })
-                })
-                .collect(),
+            masks: draft.layout.iter().filter_map(Mask::new).collect(),
             scan,
             git_configs: draft.git_configs.clone(),
             ignore_list: Some((list.clone(), list_stamp(&list))),
@@ -85,6 +79,22 @@ impl Watch {
                 .collect(),
             looked_for_new: Some(Instant::now()),
         }
+    }
+}
+
+impl Mask {
+    fn new((path, entry): (&Path, &Entry)) -> Option<Mask> {
+        let name = CString::new(path.as_os_str().as_bytes()).ok()?;
+        let id = entry.id?;
+        Some(Mask {
+            // What changed while it was planned is found at once.
+            birth: birth(&name).filter(|birth| birth.0 == id),
+            name,
+            path: path.to_path_buf(),
+            id,
+            view: entry.view.clone(),
+            why: entry.why,
+        })
     }
 }
 
@@ -108,14 +118,11 @@ pub fn verify(plan: &mut Plan) -> Verification {
 fn check_masks(watch: &mut Watch, found: &mut Verification) {
     let mut gone = Vec::new();
     for (at, mask) in watch.masks.iter_mut().enumerate() {
-        let now = rustix::fs::lstat(mask.name.as_c_str());
-        let id = now.as_ref().ok().map(|stat| FileId {
-            device: stat.st_dev,
-            inode: stat.st_ino,
-        });
-        if id == Some(mask.id) {
+        let now = birth(&mask.name);
+        if now.is_some() && now == mask.birth {
             continue;
         }
+        mask.birth = now;
         match undone(mask) {
             Undone::Cover(mount, id) => {
                 mask.id = id;
@@ -130,6 +137,9 @@ fn check_masks(watch: &mut Watch, found: &mut Verification) {
     }
     for at in gone.into_iter().rev() {
         let mask = watch.masks.swap_remove(at);
+        if let Some(scan) = &mut watch.scan {
+            scan.forget(&mask.path);
+        }
         if mask.why == Why::Secret {
             watch.absent.push(mask.path);
         }
@@ -265,6 +275,7 @@ fn hide(
         });
         masks.retain(|mask| mask.path != place.path);
         masks.push(Mask {
+            birth: birth(&name),
             name,
             path: place.path.clone(),
             id: place.id,
@@ -272,6 +283,19 @@ fn hide(
             why,
         });
     }
+}
+
+fn birth(name: &CStr) -> Option<Birth> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    let wanted = StatxFlags::INO | StatxFlags::BTIME;
+    let found = rustix::fs::statx(rustix::fs::CWD, name, flags, wanted).ok()?;
+    let id = FileId {
+        device: rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor),
+        inode: found.stx_ino,
+    };
+    // Where a file system does not tell, the times are zero, and the number
+    // has to do.
+    Some((id, found.stx_btime.tv_sec, found.stx_btime.tv_nsec))
 }
 
 fn list_stamp(path: &Path) -> ListStamp {

@@ -54,6 +54,11 @@ impl Scan {
         Ok((scan, found))
     }
 
+    /// Takes something that is gone out, so that it is new when it is back.
+    pub(crate) fn forget(&mut self, path: &Path) {
+        self.found.remove(path);
+    }
+
     /// Looks where something has changed. Answers with what is new.
     pub(crate) fn go_on(&mut self) -> Result<Vec<Place>, Refusal> {
         let mut changed = Vec::new();
