@@ -11,7 +11,10 @@
 #[cfg(test)]
 mod corpus;
 pub mod escape;
+pub mod exit;
 pub mod marker;
+pub mod mirror;
+pub mod strip;
 pub mod text;
 
 pub use marker::{Body, Confidence, Marker, MarkerScanner, Nonce, Protocol, Trust};

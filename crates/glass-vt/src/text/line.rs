@@ -27,6 +27,8 @@ pub(super) struct Line {
     /// The beginning of a character whose other bytes have not come.
     partial: [u8; CHARACTER_BYTES_MAX],
     partial_bytes: usize,
+    /// The line has gone on in another row.
+    has_wrapped: bool,
     scratch: String,
 }
 
@@ -37,6 +39,7 @@ impl Line {
             sequence: Sequence::default(),
             partial: [0; CHARACTER_BYTES_MAX],
             partial_bytes: 0,
+            has_wrapped: false,
             scratch: String::new(),
         }
     }
@@ -77,7 +80,10 @@ impl Line {
     pub(super) fn end(&mut self, offset: u64, mut wrapped: impl FnMut(&str, u64)) -> &str {
         self.end_partial(offset, &mut wrapped);
         self.sequence = Sequence::default();
-        self.cells.take_trimmed(&mut self.scratch);
+        match std::mem::take(&mut self.has_wrapped) {
+            true => self.cells.take_last(&mut self.scratch),
+            false => self.cells.take_trimmed(&mut self.scratch),
+        }
         &self.scratch
     }
 
@@ -185,6 +191,7 @@ impl Line {
         };
         if !self.cells.has_room(width) {
             self.cells.take_full(&mut self.scratch);
+            self.has_wrapped = true;
             wrapped(&self.scratch, offset);
         }
         self.cells.print(character, width);

@@ -2,6 +2,7 @@
 //! No daemon is needed. Each filter is a module with its arguments and a
 //! `filter` function; it is named in the list and in the match below.
 
+mod compress;
 mod osc;
 mod pieces;
 mod redact;
@@ -13,6 +14,8 @@ use std::process::ExitCode;
 /// Reads standard input and writes standard output, as it comes.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Filter {
+    /// Make output short and readable for a model.
+    Compress(compress::Compress),
     /// Print the shell markers in a terminal's output as JSON.
     Osc(osc::Osc),
     /// Replace secrets by `[REDACTED:rule]`.
@@ -22,6 +25,7 @@ pub(crate) enum Filter {
 /// Filters until the input ends.
 pub(super) fn filter(filter: &Filter) -> Result<ExitCode, Failure> {
     match filter {
+        Filter::Compress(arguments) => compress::filter(arguments),
         Filter::Osc(arguments) => osc::filter(arguments),
         Filter::Redact(arguments) => redact::filter(arguments),
     }

@@ -20,7 +20,7 @@ pub(in crate::text) fn append(line: &[u8], out: &mut String) -> bool {
             return false;
         }
         match skip_sequence(after) {
-            Some(after) if after.is_empty() => return true,
+            Some([]) => return true,
             Some(after) => rest = after,
             None => return false,
         }

@@ -159,7 +159,16 @@ impl Cells {
         self.take(self.cells.len(), out);
     }
 
-    /// Moves the text of a line's last row into `out`, without the blanks at
+    /// Moves the text of the last row of a line that has others into `out`. It
+    /// has two columns at least, so that the line is longer than its first row
+    /// when it is read again, too.
+    pub(super) fn take_last(&mut self, out: &mut String) {
+        let length = self.cells.len().max(2);
+        self.cells.resize(length, Cell::Blank);
+        self.take(length, out);
+    }
+
+    /// Moves the text of a line's only row into `out`, without the blanks at
     /// its end that something was erased or overwritten with.
     pub(super) fn take_trimmed(&mut self, out: &mut String) {
         let rewritten = self.rewritten;
