@@ -10,6 +10,10 @@ use std::path::{Component, Path, PathBuf};
 use crate::client::Launched;
 use crate::limits::CGROUP_NAME_BYTES_MAX;
 
+mod controllers;
+
+pub(crate) use controllers::{Controller, Limits, enable, try_out};
+
 /// The directory of this process's own group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CgroupRoot(PathBuf);
@@ -83,16 +87,42 @@ pub(crate) fn members(path: &Path) -> Vec<i32> {
 
 /// Finds our own directory from the texts of `mountinfo` and `cgroup`.
 fn locate(mounts: &[u8], membership: &[u8]) -> Option<PathBuf> {
-    let own = membership
-        .split(|&b| b == b'\n')
-        .find_map(|line| line.strip_prefix(b"0::"))?;
+    let mut lines = membership.split(|&b| b == b'\n');
+    let own = lines.find_map(|line| line.strip_prefix(b"0::"))?;
+    locate_mounted(mounts, own, |file_system, _| file_system == b"cgroup2")
+}
+
+/// The same in the hierarchy of the first version that has this controller.
+fn locate_first_version(mounts: &[u8], membership: &[u8], controller: &str) -> Option<PathBuf> {
+    let has = |list: &[u8]| {
+        let mut names = list.split(|&b| b == b',');
+        names.any(|name| name == controller.as_bytes())
+    };
+    let own = membership.split(|&b| b == b'\n').find_map(|line| {
+        let mut fields = line.splitn(3, |&b| b == b':');
+        let controllers = fields.nth(1)?;
+        fields.next().filter(|_| has(controllers))
+    })?;
+    locate_mounted(mounts, own, |file_system, options| {
+        file_system == b"cgroup" && has(options)
+    })
+}
+
+/// Finds the group `own` below the mount for which `fits` holds, given its
+/// file system and the options of that.
+fn locate_mounted(
+    mounts: &[u8],
+    own: &[u8],
+    fits: impl Fn(&[u8], &[u8]) -> bool,
+) -> Option<PathBuf> {
     let own = PathBuf::from(std::ffi::OsString::from_vec(own.to_vec()));
     mounts.split(|&b| b == b'\n').find_map(|line| {
         let mut fields = line.split(|&b| b == b' ');
         let root = unescape(fields.nth(3)?);
         let mount_point = unescape(fields.next()?);
-        let file_system = fields.skip_while(|&field| field != b"-").nth(1)?;
-        if file_system != b"cgroup2" {
+        let mut after = fields.skip_while(|&field| field != b"-");
+        let file_system = after.nth(1)?;
+        if !fits(file_system, after.nth(1).unwrap_or_default()) {
             return None;
         }
         // A mount may show only a part of the hierarchy, and ours may be
@@ -154,6 +184,19 @@ mod tests {
         check(tmpfs, "0::/\n", None);
         check(pure, "9:pids:/x\n", None);
         check("garbage\n - \n", "0::/\n", None);
+    }
+
+    #[test]
+    fn a_controller_of_the_first_version_is_found() {
+        let mounts = b"31 24 0:27 / /cg/pids rw - cgroup cgroup rw,pids\n\
+            32 24 0:28 / /cg/both rw - cgroup cgroup rw,memory,cpu\n\
+            33 24 0:29 / /cg/unified rw - cgroup2 none rw\n";
+        let membership = b"8:pids:/a\n4:memory,cpu:/b/c\n1:name=systemd:/\n0::/\n";
+        let find = |name: &str| locate_first_version(mounts, membership, name);
+        assert_eq!(find("pids").as_deref(), Some(Path::new("/cg/pids/a")));
+        assert_eq!(find("memory").as_deref(), Some(Path::new("/cg/both/b/c")));
+        assert_eq!(find("mem"), None);
+        assert_eq!(find("blkio"), None);
     }
 
     #[test]

@@ -154,7 +154,10 @@ impl Keeper {
         }
         ask.has_control = walls_control.is_some();
         fds.extend(walls_control.map(Arc::new));
-        let (say, _) = self.line.ask(Ask::Launch(ask), fds, LAUNCH_WAIT).await?;
+        let (say, _) = self
+            .line
+            .ask(Ask::Launch(Box::new(ask)), fds, LAUNCH_WAIT)
+            .await?;
         match say {
             Say::Launched(info) => launched(info).ok_or(KeeperGone::Nonsense.into()),
             Say::Failed(failed) => Err(spawn_failure(&failed, program, cwd, &mounts)),

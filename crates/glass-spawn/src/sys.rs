@@ -36,6 +36,31 @@ pub(crate) fn fork_reaper(image: &mut Image) -> io::Result<i32> {
     }
 }
 
+/// Forks a process that does one thing and ends, and gives its number.
+pub(crate) fn fork_apart(work: impl FnOnce()) -> rustix::io::Result<i32> {
+    fork_apart_with_code(|| {
+        work();
+        0
+    })
+}
+
+/// The same; it ends with the code that is given.
+pub(crate) fn fork_apart_with_code(work: impl FnOnce() -> i32) -> rustix::io::Result<i32> {
+    // SAFETY: through the C library, which leaves its allocator usable in the
+    // new process; that makes system calls and allocates, and takes no lock.
+    match unsafe { libc::fork() } {
+        -1 => Err(rustix::io::Errno::from_raw_os_error(errno())),
+        0 => {
+            let guard = reaper::NeverReturns;
+            let code = work();
+            std::mem::forget(guard);
+            // SAFETY: ends this process without running anything.
+            unsafe { libc::_exit(code) }
+        }
+        pid => Ok(pid),
+    }
+}
+
 /// Makes a command run as the child of nobody, in a session of its own: what
 /// is spawned and waited for is a process that ends at once.
 pub(crate) fn detach(command: &mut Command) {

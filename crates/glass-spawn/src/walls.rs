@@ -43,6 +43,7 @@ pub(crate) use init::run as run_init;
 pub(crate) use landlock::Rules;
 pub(crate) use layout::{LayoutError, Plan};
 pub(crate) use privileges::{confine, enter_landlock_only};
+pub(crate) use probe::probe;
 
 /// Whether a wall is switched off for a test. Never in an ordinary build.
 #[cfg(feature = "weak-walls")]

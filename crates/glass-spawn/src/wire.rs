@@ -42,8 +42,8 @@ pub(crate) struct Request {
 pub(crate) enum Ask {
     #[prost(message, tag = "2")]
     Hello(Hello),
-    #[prost(message, tag = "3")]
-    Launch(Launch),
+    #[prost(message, boxed, tag = "3")]
+    Launch(Box<Launch>),
     #[prost(message, tag = "4")]
     List(List),
     #[prost(message, tag = "5")]

@@ -6,11 +6,12 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use glass_model::LaunchPlan;
+use glass_model::{LaunchPlan, Resources};
 use rustix::fs::{Mode, OFlags};
 
 use super::record::{Asker, Record};
 use super::setting::Setting;
+use crate::cgroup::Limits;
 use crate::limits::{
     HELD_PER_LAUNCH_MAX, LABEL_BYTES_MAX, REQUEST_FDS_MAX, TAG_BYTES_MAX, TARGET_FD_MAX,
 };
@@ -25,6 +26,8 @@ pub(super) enum BeginError {
     Invalid(&'static str),
     #[error(transparent)]
     Image(#[from] ImageError),
+    #[error("what was asked for cannot be limited: {0}")]
+    Limits(#[source] io::Error),
     #[error("the system cannot make another process: {0}")]
     Fork(#[source] io::Error),
 }
@@ -74,20 +77,32 @@ pub(super) fn begin(
         source: fd.as_raw_fd(),
     }));
 
+    let resources: Resources = ask.resources.map(Into::into).unwrap_or_default();
+    let limited = resources.memory_bytes.is_some() || resources.processes.is_some();
+    if limited && ask.cgroup.is_empty() {
+        ask.cgroup = format!("shellglass-launch-{id}");
+    }
     let cgroup = make_cgroup(setting, &ask.cgroup);
+    let own = cgroup.as_ref().map(|(path, _)| path.as_path());
+    let mut limits = Limits::set(&resources, own, &ask.cgroup).map_err(|error| {
+        let _ = own.map(std::fs::remove_dir);
+        BeginError::Limits(error)
+    })?;
     let plan = LaunchPlan {
         program: ask.program,
         argv: ask.argv,
         env: ask.env,
         cwd: ask.cwd,
         cgroup: ask.cgroup,
-        resources: ask.resources.map(Into::into).unwrap_or_default(),
+        resources,
         walls,
     };
     let mut image = Image::new(plan, slots)?;
     image.launch = id;
     image.reports = setting.reports_sender.as_raw_fd();
     image.cgroup = cgroup.as_ref().map(|(_, directory)| directory.as_raw_fd());
+    image.needs_cgroup = limits.needs_own;
+    image.joins = limits.joins().map(AsRawFd::as_raw_fd).collect();
     image.nofile = setting.nofile;
     image.control = control.as_ref().map(AsRawFd::as_raw_fd);
     image.resets_oom_score = setting.resets_oom_score;
@@ -102,8 +117,8 @@ pub(super) fn begin(
         reaper,
         child: None,
         init: None,
-        limit_groups: Vec::new(),
-        memory: None,
+        memory: limits.memory.take(),
+        limit_groups: limits.take_groups(),
         cgroup: cgroup.map(|(path, _)| path),
         tag: ask.tag,
         held,

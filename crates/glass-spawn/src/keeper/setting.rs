@@ -9,7 +9,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{DumpableBehavior, Resource};
 
 use super::KeeperError;
-use crate::cgroup::CgroupRoot;
+use crate::cgroup::{self, CgroupRoot};
 use crate::sys;
 
 /// The keeper's surroundings, once they are ready.
@@ -63,7 +63,7 @@ impl Setting {
             null,
             nofile: raise_nofile(),
             resets_oom_score: oom_score_was_changed(),
-            cgroups: CgroupRoot::find(),
+            cgroups: CgroupRoot::find().inspect(cgroup::enable),
         })
     }
 }

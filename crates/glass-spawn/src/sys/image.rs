@@ -66,6 +66,8 @@ pub(crate) struct Image {
     pub reports: RawFd,
     /// The directory of the cgroup to start the child in.
     pub cgroup: Option<RawFd>,
+    /// Whether it must not start outside of that.
+    pub needs_cgroup: bool,
     /// The limit on open files, as children should have it.
     pub nofile: libc::rlimit,
     /// Limits of the child itself.
@@ -99,6 +101,7 @@ impl Image {
             launch: 0,
             reports: -1,
             cgroup: None,
+            needs_cgroup: false,
             nofile: no_limit,
             rlimits: limits_of(&plan.resources),
             joins: Vec::new(),

@@ -13,7 +13,7 @@ use crate::walls::Failure;
 
 /// Ends the process if anything should ever unwind: a forked copy must not
 /// go on as a second keeper.
-struct NeverReturns;
+pub(super) struct NeverReturns;
 
 impl Drop for NeverReturns {
     fn drop(&mut self) {
@@ -37,6 +37,8 @@ pub(super) fn run(image: &mut Image) -> ! {
     }
     let [outcome, failures] = pipe;
     let (pid, in_cgroup) = match fork_child(image.cgroup) {
+        Ok((0, false)) if image.needs_cgroup => exit(0),
+        Ok((_, false)) if image.needs_cgroup => fail(image, Stage::Limits, libc::EOPNOTSUPP),
         Ok((0, _)) => child::run(image, failures),
         Ok(child) => child,
         Err(errno) => fail(image, Stage::Fork, errno),

@@ -100,7 +100,7 @@ pub(crate) fn raise(
 }
 
 /// Keeps what is mounted outside later from appearing inside.
-fn privatise(host: BorrowedFd<'_>) -> Result<()> {
+pub(super) fn privatise(host: BorrowedFd<'_>) -> Result<()> {
     let change = Change {
         set: 0,
         private: true,
@@ -158,7 +158,7 @@ fn open_source(host: BorrowedFd<'_>, place: &Place) -> std::result::Result<Opene
 }
 
 /// Makes the host's tree, read-only, the root of this process, and gives it.
-fn change_root() -> Result<OwnedFd> {
+pub(super) fn change_root() -> Result<OwnedFd> {
     let host = place::root()?;
     let root = place::copy(host.as_fd())?;
     let read_only = if wall_is_off("mounts") { 0 } else { READ_ONLY };

@@ -29,20 +29,32 @@ pub(super) fn separate(network: bool) -> std::result::Result<(), Failure> {
         flags |= libc::CLONE_NEWNET;
     }
     kernel::leave_namespaces(flags).at(Stage::Namespaces)?;
-    // Only a process that may be looked into owns its files in /proc. What
-    // could look now is of this user and behind no walls.
-    kernel::set_dumpable(true).at(Stage::Identity)?;
-    let mapped = map(user.as_raw(), group.as_raw());
-    kernel::set_dumpable(false).at(Stage::Identity)?;
-    mapped.at(Stage::Identity)?;
-    if !network && !super::wall_is_off("network") {
+    map(user.as_raw(), group.as_raw()).at(Stage::Identity)?;
+    if !network {
         kernel::raise_loopback().at(Stage::Network)?;
     }
     Ok(())
 }
 
+/// Tries to leave for a namespace of this user's own.
+pub(super) fn try_user() -> Result<()> {
+    let user = rustix::process::geteuid();
+    let group = rustix::process::getegid();
+    kernel::leave_namespaces(libc::CLONE_NEWUSER)?;
+    map(user.as_raw(), group.as_raw())
+}
+
 /// Maps the one user and the one group to themselves.
 fn map(user: u32, group: u32) -> Result<()> {
+    // Only a process that may be looked into owns its files in /proc. What
+    // could look now is of this user and behind no walls.
+    kernel::set_dumpable(true)?;
+    let mapped = write_maps(user, group);
+    kernel::set_dumpable(false)?;
+    mapped
+}
+
+fn write_maps(user: u32, group: u32) -> Result<()> {
     // Without this an ordinary user may not map a group.
     write("/proc/self/setgroups", "deny")?;
     write("/proc/self/uid_map", &format!("{user} {user} 1"))?;

@@ -15,7 +15,8 @@ use super::furniture::{Kind, make_file};
 
 /// Opens a place by its path from a directory, as itself and not to be read.
 pub(super) fn find(root: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // To ask for the link itself would give it, in spite of `resolve`.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     // The kernel asks to try again when a rename happens meanwhile.
     let mut attempts = 0;

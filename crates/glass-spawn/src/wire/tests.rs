@@ -85,7 +85,7 @@ fn ask() -> impl Strategy<Value = Ask> {
     let held = || (any::<u64>(), labels()).prop_map(|(id, labels)| Labels { id, labels });
     prop_oneof![
         hello().prop_map(Ask::Hello),
-        launch().prop_map(Ask::Launch),
+        launch().prop_map(|launch| Ask::Launch(Box::new(launch))),
         any::<u64>().prop_map(|after| Ask::List(List { after })),
         any::<u64>().prop_map(|id| Ask::Adopt(Named { id })),
         held().prop_map(Ask::Hold),
@@ -103,7 +103,7 @@ fn status() -> impl Strategy<Value = WaitStatus> {
 }
 
 fn child_of(id: u64) -> Option<Process> {
-    (id % 2 == 0).then_some(Process {
+    id.is_multiple_of(2).then_some(Process {
         pid: 7,
         start_ticks: id,
     })

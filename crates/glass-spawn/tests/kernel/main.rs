@@ -7,6 +7,9 @@ mod keeping;
 mod launching;
 mod measures;
 mod trees;
+mod walls;
+mod walls_attacks;
+mod walls_limits;
 
 use std::time::Duration;
 

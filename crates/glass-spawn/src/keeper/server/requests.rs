@@ -6,11 +6,13 @@ use std::time::Instant;
 
 use super::{Daemon, Greeting, Server};
 use crate::channel::{ReceiveError, Received};
-use crate::keeper::begin::{are_labels, begin};
+use crate::keeper::begin::{BeginError, are_labels, begin};
 use crate::keeper::connection::Connection;
 use crate::keeper::launches::HoldError;
 use crate::keeper::record::Asker;
 use crate::limits::{OUTBOX_MAX, PROTOCOL_OLDEST, PROTOCOL_VERSION};
+use crate::stage::Stage;
+use crate::walls;
 use crate::wire::{self, Ask, Request, Say, compatible, decode};
 
 /// What our side says first.
@@ -87,13 +89,16 @@ impl Server {
         };
         let answer = match ask {
             _ if fds_lost => Err(refusal("the keeper has too many descriptors open")),
-            Some(Ask::Launch(launch)) => self.launch(seq, launch, fds),
+            Some(Ask::Launch(launch)) => self.launch(seq, *launch, fds),
             Some(Ask::List(list)) => self.queue_list(seq, list.after),
             Some(Ask::Adopt(named)) => return self.adopt(seq, named.id),
             Some(Ask::Hold(labels)) => self.hold(labels, fds),
             Some(Ask::Unhold(labels)) => done(self.launches.unhold(labels.id, &labels.labels)),
             Some(Ask::Forget(named)) => done(self.launches.forget(named.id)),
-            Some(Ask::Probe(_)) => Err(refusal("not yet")),
+            Some(Ask::Probe(_)) => {
+                let features = walls::probe(self.setting.cgroups.as_ref());
+                Ok(Some(Say::Features(features)))
+            }
             Some(Ask::Hello(_)) => Ok(Some(Say::Welcome(HELLO))),
             None => Err(refusal("this keeper does not know this request")),
         };
@@ -119,10 +124,18 @@ impl Server {
             .launches
             .next_id()
             .ok_or_else(|| refusal("there are too many launches"))?;
-        let record = begin(id, launch, fds, Asker { connection, seq }, &self.setting)
-            .map_err(|error| refusal(&error.to_string()))?;
-        self.launches.insert(id, record);
-        Ok(None)
+        match begin(id, launch, fds, Asker { connection, seq }, &self.setting) {
+            Ok(record) => {
+                self.launches.insert(id, record);
+                Ok(None)
+            }
+            Err(BeginError::Limits(error)) => Ok(Some(Say::Failed(wire::Failed {
+                stage: Stage::Limits.into(),
+                errno: error.raw_os_error().unwrap_or(libc::EOPNOTSUPP),
+                detail: 0,
+            }))),
+            Err(error) => Err(refusal(&error.to_string())),
+        }
     }
 
     fn queue_list(&mut self, seq: u64, after: u64) -> Result<Option<Say>, wire::Refused> {
