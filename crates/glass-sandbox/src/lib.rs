@@ -42,6 +42,7 @@ pub use denial::denials;
 pub use effective::{Effective, resolve};
 pub use environment::EnvChanges;
 pub use key::{PlanKey, key};
+pub use pattern::matches;
 pub use place::Place;
 pub use placeholder::Placeholder;
 pub use plan::{Facts, Plan, plan};

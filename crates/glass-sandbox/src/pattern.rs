@@ -12,7 +12,7 @@ const EXPANSIONS_MAX: usize = 64;
 const ENTRIES_MAX: usize = 10_000;
 
 /// Whether a text matches a pattern.
-pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub fn matches(pattern: &[u8], text: &[u8]) -> bool {
     // Where the last `*` was, and how far it had reached: enough to go back
     // to, because an earlier `*` never needs to take more.
     let (mut p, mut t) = (0, 0);

@@ -2,6 +2,7 @@
 
 use crate::routes::Routes;
 use crate::sandbox::{Sandboxing, feature_names};
+use crate::stands::Stands;
 use glass_model::{Limits, Mode, Session, Startup};
 use glass_spawn::{Features, Keeper};
 use glass_store::Store;
@@ -41,6 +42,7 @@ pub(crate) struct Context {
     pub(crate) routes: Routes,
     /// What walls can be made of here.
     pub(crate) features: Features,
+    pub(crate) stands: Stands,
 }
 
 /// Time for a shell without start files: only a machine in trouble needs it.

@@ -26,6 +26,7 @@ mod routes;
 mod sandbox;
 mod shell;
 mod shells;
+mod stands;
 mod state;
 mod tag;
 mod text;

@@ -2,7 +2,6 @@
 
 use crate::context::Context;
 use crate::errors::NoWalls;
-use crate::room::Room;
 use glass_model::{Mount, Resources, Role, SandboxKind, SandboxPolicy, View, WallBuild, Walls};
 use glass_sandbox::{Effective, Facts, Plan, Refusal, Workspace};
 use glass_spawn::Features;
@@ -19,6 +18,9 @@ pub struct Sandboxing {
     pub settings: glass_sandbox::Settings,
     /// Our own directories and sockets, which no sandbox shows.
     pub own: Vec<PathBuf>,
+    /// Variables of our own environment that enter a sandbox; `*` stands for
+    /// anything.
+    pub inherit: Vec<String>,
 }
 
 /// What a shell is started with.
@@ -50,14 +52,8 @@ impl Enclosure {
         let effective =
             glass_sandbox::resolve(Some(policy), None, settings, Role::Person, workspace)?;
         let mut plan = glass_sandbox::plan(&effective, workspace, facts, settings)?;
-        if let Some(walls) = &mut plan.walls {
-            // The shell opens its pipes there, and leaves what it exports.
-            walls.mounts.push(Mount {
-                path: room_dir.as_os_str().as_bytes().to_vec(),
-                view: View::Writable,
-                expected: None,
-            });
-        }
+        // The shell opens its pipes there, and leaves what it exports.
+        plan.show_writable(room_dir, facts)?;
         Ok(Enclosure { effective, plan })
     }
 
@@ -133,8 +129,7 @@ impl Context {
     }
 
     /// What only we know about a room's walls.
-    pub(crate) fn facts(&self, room: &Room, private_tmp: PathBuf) -> Facts {
-        let _ = room;
+    pub(crate) fn facts(&self, private_tmp: PathBuf) -> Facts {
         Facts {
             own: self.settings.sandboxing.own.clone(),
             private_tmp,

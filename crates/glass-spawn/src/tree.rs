@@ -12,9 +12,11 @@ use crate::procfs::{self, Stat};
 
 mod end;
 mod hunt;
+mod orphans;
 mod scope;
 
 pub use end::{ChildLeft, EndError, Ended, Manner, TreeEnd, end};
+pub use orphans::end_orphans;
 pub use scope::{Scope, Tag};
 
 /// Ancestors that are looked at before a chain is taken for a circle.

@@ -253,6 +253,11 @@ impl Actor {
     /// The session is over: nothing of it is left but its history.
     pub(super) fn close(&mut self) -> Option<Input> {
         self.room.shell = None;
+        let rooms = std::iter::once(&mut self.room).chain(&mut self.parked);
+        let walls: Vec<_> = rooms.map(|room| room.enclosure.take()).collect();
+        for enclosure in walls {
+            self.release(enclosure);
+        }
         self.parked.clear();
         self.settle_tails();
         self.flush();

@@ -8,9 +8,13 @@ use crate::failpoint;
 use crate::recording::When;
 use crate::state::Input;
 use glass_model::{Event, EventBody, Outcome, ShellId, Stream};
+use glass_spawn::tree;
 use glass_store::Change;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// How long orphans of a command may take to end.
+const ORPHANS_WITHIN: Duration = Duration::from_millis(500);
 
 /// How much of what a failed command said is looked at.
 const LAST_WORDS_BYTES: u64 = 16 * 1024;
@@ -25,6 +29,7 @@ impl Actor {
             self.accepted.remove(&id);
             return None;
         }
+        self.end_orphans(id);
         let mut events = self.last_output(id);
         let output = match &self.running {
             Some(running) if running.shell_id == id => running.recording.end(),
@@ -110,6 +115,16 @@ impl Actor {
         };
         self.snapshot_at = Some(Instant::now() + Duration::from_millis(rest));
         None
+    }
+
+    /// Behind walls nothing outlives its command but the jobs of the shell itself:
+    /// what got away from its parents could wait for a command with more rights.
+    fn end_orphans(&self, id: ShellId) {
+        let running = self.running.as_ref().filter(|run| run.shell_id == id);
+        let init = running.and_then(|running| running.launched.init);
+        if let Some(init) = init {
+            tree::end_orphans(&init, ORPHANS_WITHIN);
+        }
     }
 
     /// Says what the walls had to do with a failure, as far as that is known.

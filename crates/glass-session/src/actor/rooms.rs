@@ -90,7 +90,8 @@ impl Actor {
         else {
             return;
         };
-        let room = self.parked.remove(at);
+        let mut room = self.parked.remove(at);
+        self.release(room.enclosure.take());
         if let Some(shell) = room.shell {
             self.end_unneeded(shell.launched.clone());
         }

@@ -2,6 +2,7 @@
 //! after before each of its commands.
 
 use super::Actor;
+use crate::context::variable_name;
 use crate::sandbox::{Enclosure, Setting, explain, has_walls};
 use crate::shell::existing_directory;
 use glass_model::SandboxPolicy;
@@ -34,16 +35,20 @@ impl Actor {
         let private_tmp = self.dir.join(format!("{}.tmp", self.room.key));
         make_tmp(&private_tmp).map_err(|error| format!("no /tmp could be made: {error}"))?;
         let context = self.context.clone();
-        let facts = context.facts(&self.room, private_tmp);
+        let facts = context.facts(private_tmp);
         let room_dir = self.room.dir.clone();
         let planned = tokio::task::spawn_blocking(move || {
             let sandboxing = &context.settings.sandboxing;
-            Enclosure::plan(sandboxing, &policy, &workspace, &facts, &room_dir)
+            context.stands.plan(
+                || Enclosure::plan(sandboxing, &policy, &workspace, &facts, &room_dir),
+                |enclosure| &enclosure.plan.placeholders,
+            )
         });
         match planned.await {
             Ok(Ok(enclosure)) => {
                 self.report_plan(&enclosure);
-                self.room.enclosure = Some(enclosure);
+                let last = self.room.enclosure.replace(enclosure);
+                self.release(last);
                 Ok(())
             }
             Ok(Err(refusal)) => Err(explain(refusal)),
@@ -64,10 +69,24 @@ impl Actor {
             return Ok(Setting { env, cwd, walls });
         };
         Ok(Setting {
-            env: enclosure.plan.env.apply(&env),
+            env: enclosure.plan.env.apply(&self.entering(env)),
             cwd: enclosure.directory(cwd, workspace),
             walls: enclosure.walls(),
         })
+    }
+
+    /// What of an environment enters a sandbox: all that a caller or a command
+    /// gave, and of our own only what is known to be harmless.
+    fn entering(&self, mut env: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        let settings = &self.context.settings;
+        let inherit = &settings.sandboxing.inherit;
+        env.retain(|entry| {
+            let name = variable_name(entry);
+            let mut patterns = inherit.iter();
+            patterns.any(|pattern| glass_sandbox::matches(pattern.as_bytes(), name))
+                || !settings.base_env.contains(entry)
+        });
+        env
     }
 
     /// Sees to it that every mask of the current room's walls stands, before a
@@ -113,7 +132,15 @@ impl Actor {
         if let Some(shell) = self.room.shell.take() {
             self.end_unneeded(shell.launched.clone());
         }
-        self.room.enclosure = None;
+        let last = self.room.enclosure.take();
+        self.release(last);
+    }
+
+    /// These walls are gone, or have been built anew.
+    pub(super) fn release(&self, enclosure: Option<Enclosure>) {
+        if let Some(enclosure) = enclosure {
+            self.context.stands.release(&enclosure.plan.placeholders);
+        }
     }
 
     /// Leaves a report where the policy asks for one.

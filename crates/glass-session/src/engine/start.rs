@@ -6,6 +6,7 @@ use crate::context::{Context, Settings};
 use crate::errors::EngineError;
 use crate::routes::Routes;
 use crate::shells;
+use crate::stands::Stands;
 use crate::tag::Tag;
 use glass_model::{EventIndex, SessionId};
 use glass_spawn::tree::{self, Manner, Scope, TreeEnd};
@@ -41,6 +42,7 @@ impl Engine {
             keeper,
             routes,
             features,
+            stands: Stands::default(),
         });
         let engine = Engine(Arc::new(Inner {
             context,

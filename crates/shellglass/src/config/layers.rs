@@ -47,7 +47,9 @@ pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
         }
         None => {}
     }
+    // An empty directory of that name keeps a sandbox from planting the file.
     if let Some(path) = &sources.project
+        && !path.is_dir()
         && let Some((table, text)) = read::read(path)?
     {
         stack.narrow(path, &text, table)?;

@@ -7,6 +7,81 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+/// What of the daemon's environment is of use to commands and says nothing that
+/// they could misuse.
+const INHERITED: [&str; 70] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "HOSTNAME",
+    "MAIL",
+    "PWD",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TERM",
+    "COLORTERM",
+    "LS_COLORS",
+    "NO_COLOR",
+    "CLICOLOR*",
+    "FORCE_COLOR",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "*_PAGER",
+    "LESS",
+    "CI",
+    "XDG_*",
+    "*_HOME",
+    "*_ROOT",
+    "*_DIR",
+    "*PATH",
+    "*_VERSION",
+    "*_proxy",
+    "*_PROXY",
+    "SSL_CERT_*",
+    "*_CA_BUNDLE",
+    "*_CA_CERTS",
+    "CC",
+    "CXX",
+    "AR",
+    "LD",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "MAKEFLAGS",
+    "PKG_CONFIG_*",
+    "CARGO_*",
+    "RUST*",
+    "GO*",
+    "NODE_*",
+    "NPM_CONFIG_*",
+    "npm_config_*",
+    "YARN_*",
+    "PNPM_*",
+    "PYTHON*",
+    "PIP_*",
+    "UV_*",
+    "VIRTUAL_ENV",
+    "CONDA_*",
+    "PYENV_*",
+    "RBENV_*",
+    "NVM_*",
+    "JAVA_*",
+    "GRADLE_*",
+    "MAVEN_*",
+    "DOTNET_*",
+    "NIX_*",
+    "GIT_*",
+    "DEBIAN_FRONTEND",
+    "PERL*",
+    "SHELLGLASS*",
+];
+
 /// What commands may do when nobody asks for anything else, and the most that
 /// an agent may ask for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -39,7 +114,10 @@ pub(crate) struct SandboxSettings {
     pub hide: Vec<String>,
     /// What is unwritable in a sandbox although it lies in a writable place.
     pub protect: Vec<String>,
-    /// Variables that do not enter a sandbox. A `*` stands for any characters.
+    /// Variables of the daemon's own environment that enter a sandbox; those
+    /// that a caller gives always do. A `*` stands for any characters.
+    pub inherit_env: Vec<String>,
+    /// Variables that do not enter a sandbox, whoever gives them. A `*` stands for any characters.
     pub scrub_env: Vec<String>,
     /// The weakest walls that will do: "landlock", or "namespaces" as well.
     pub minimum_mode: BuildName,
@@ -125,6 +203,7 @@ impl Default for SandboxSettings {
             workspaces,
             hide: hidden,
             protect: readonly,
+            inherit_env: INHERITED.map(str::to_owned).into(),
             scrub_env: scrub,
             minimum_mode: match minimum_mode {
                 WallBuild::Namespaces => BuildName::Namespaces,

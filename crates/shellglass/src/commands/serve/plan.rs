@@ -135,6 +135,7 @@ impl Plan {
         Sandboxing {
             settings: self.settings.sandbox.settings(home),
             own,
+            inherit: self.settings.sandbox.inherit_env.clone(),
         }
     }
 
