@@ -25,6 +25,7 @@ mod deferred;
 mod disk;
 mod error;
 mod files;
+mod flusher;
 mod ledger;
 mod lock;
 mod output;

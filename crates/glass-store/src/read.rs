@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row};
 use rustix::fs::OFlags;
 
 use crate::Store;
+use crate::change::Change;
 use crate::error::ReadError;
 use crate::row;
 
@@ -101,13 +102,26 @@ impl Store {
             "{} WHERE tool_call_scope = ?1 AND tool_call_id = ?2 AND tool_call_id != ''",
             row::execution::SELECT
         );
-        Ok(list(
-            &self.reader(),
-            &sql,
-            [scope, tool_call_id],
-            row::execution::read,
-        )?
-        .pop())
+        // Asked before every command that has a key, so what was deferred is
+        // looked at where it is. What leaves there is in the database by then.
+        let is_deferred = self.deferred().any(|change| {
+            matches!(change, Change::InsertExecution(execution)
+                if execution.tool_call_scope == scope && execution.tool_call_id == tool_call_id)
+        });
+        let reader = if is_deferred {
+            self.reader()
+        } else {
+            self.settled_reader()
+        };
+        let found = list(&reader, &sql, [scope, tool_call_id], row::execution::read)?.pop();
+        // Its end may wait although its beginning does not.
+        match found {
+            Some(execution) => {
+                drop(reader);
+                self.execution(execution.shell_id)
+            }
+            None => Ok(None),
+        }
     }
 
     /// A session's events from `from` on, or from the oldest that is kept: at
@@ -183,10 +197,15 @@ impl Store {
     }
 
     pub(crate) fn reader(&self) -> MutexGuard<'_, Connection> {
-        let deferred = self.writer().has_deferred();
-        if deferred && let Err(error) = self.transact(&|_| Ok(())) {
+        let waits = !self.deferred().is_empty();
+        if waits && let Err(error) = self.transact(&|_| Ok(())) {
             tracing::error!(%error, "the newest changes cannot be read yet");
         }
+        self.settled_reader()
+    }
+
+    /// A reader that does not see what was deferred.
+    fn settled_reader(&self) -> MutexGuard<'_, Connection> {
         self.inner
             .reader
             .lock()

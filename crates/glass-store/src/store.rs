@@ -11,10 +11,11 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::change::Change;
 use crate::checkpoint::{CHANGE_LOG_BYTES, Checkpointer};
-use crate::deferred::Deferred;
+use crate::deferred::{Deferred, Pushed};
 use crate::disk::{Gauge, Reserve};
 use crate::error::{OpenError, WriteError};
 use crate::files::OutputFiles;
+use crate::flusher::Flusher;
 use crate::output::OutputWriter;
 use crate::transaction::Transaction;
 use crate::writer::Writer;
@@ -29,7 +30,9 @@ pub struct Store {
 /// Fields are dropped in this order: the thread and the connections first, the
 /// lock last, so that the next owner finds everything closed.
 pub(crate) struct Inner {
+    flusher: Flusher,
     checkpointer: Checkpointer,
+    deferred: Arc<Mutex<Deferred>>,
     pub(crate) reader: Mutex<Connection>,
     writer: Arc<Mutex<Writer>>,
     files: Arc<OutputFiles>,
@@ -58,7 +61,7 @@ impl Store {
         reserve.refill(&gauge);
 
         let path = dir.join("journal.db");
-        let writer = match open_writer(dir, &path) {
+        let (writer, deferred) = match open_writer(dir, &path) {
             // Opening writes a little, which a full disk refuses.
             Err(OpenError::Database(_) | OpenError::Unfinished(_) | OpenError::Io { .. })
                 if reserve.release() =>
@@ -75,9 +78,12 @@ impl Store {
         let checkpointer =
             Checkpointer::spawn(schema::open_further(&path)?, log, Arc::clone(&writer))
                 .map_err(failed)?;
+        let flusher = Flusher::spawn(Arc::clone(&writer)).map_err(failed)?;
         Ok(Store {
             inner: Arc::new(Inner {
+                flusher,
                 checkpointer,
+                deferred,
                 reader,
                 writer,
                 files,
@@ -94,22 +100,46 @@ impl Store {
     /// Writes all of these, in this order, or none of them.
     pub fn commit(&self, changes: &[Change]) -> Result<(), WriteError> {
         self.transact(&|txn| txn.apply_all(changes))?;
-        self.inner
-            .checkpointer
-            .grew(changes.iter().map(log_bytes).sum());
+        self.note_growth(changes);
         Ok(())
     }
 
-    /// The same for what begins a command, at a fraction of the price: it
-    /// survives us at once, and enters the database with the next commit or
-    /// before the next read. Whether its numbers are right is found out only
-    /// then. Where the disk is almost full it is committed at once, so that a
-    /// command does not begin whose end could not be recorded.
+    /// The same at a fraction of the price, for what happens with every
+    /// command: it survives us at once, and enters the database with the next
+    /// commit, before the next read, or a moment later. Whether its numbers are
+    /// right is found out only then. What cannot wait is committed; so is
+    /// everything where the disk is almost full, so that a command does not begin
+    /// whose end could not be recorded.
     pub fn defer(&self, changes: &[Change]) -> Result<(), WriteError> {
-        if !self.inner.gauge.is_scarce() && self.writer().defer(changes) {
-            return Ok(());
+        if self.inner.gauge.is_scarce() {
+            return self.commit(changes);
         }
-        self.commit(changes)
+        let pushed = self.deferred().push(changes);
+        match pushed {
+            Ok(Pushed::Refused) => return self.commit(changes),
+            Ok(Pushed::Joined) => {}
+            Ok(Pushed::First) => self.inner.flusher.wait_for_more(),
+            Ok(Pushed::Many) => self.inner.flusher.hurry(),
+            Err(error) => {
+                tracing::warn!(%error, "changes could not be put off");
+                return self.commit(changes);
+            }
+        }
+        self.note_growth(changes);
+        Ok(())
+    }
+
+    fn note_growth(&self, changes: &[Change]) {
+        self.inner
+            .checkpointer
+            .grew(changes.iter().map(log_bytes).sum());
+    }
+
+    pub(crate) fn deferred(&self) -> MutexGuard<'_, Deferred> {
+        self.inner
+            .deferred
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A handle that was never used in this directory.
@@ -172,11 +202,13 @@ impl Store {
 }
 
 /// Opens the database for writing, with what the last process put off.
-fn open_writer(dir: &Path, path: &Path) -> Result<Writer, OpenError> {
+fn open_writer(dir: &Path, path: &Path) -> Result<(Writer, Arc<Mutex<Deferred>>), OpenError> {
     let conn = schema::open_writer(path)?;
-    let (deferred, left) = Deferred::open(&dir.join("deferred"))
-        .map_err(|source| lock::refused("opening", dir, dir, source))?;
-    Writer::new(conn, deferred, left).map_err(OpenError::Unfinished)
+    let (deferred, left) =
+        Deferred::open(dir).map_err(|source| lock::refused("opening", dir, dir, source))?;
+    let deferred = Arc::new(Mutex::new(deferred));
+    let writer = Writer::new(conn, Arc::clone(&deferred), left).map_err(OpenError::Unfinished)?;
+    Ok((writer, deferred))
 }
 
 /// The highest handle that was ever used; rows that are gone count too.

@@ -3,10 +3,12 @@
 //! Invariant: after a failed transaction, whatever the reason, the database
 //! and the ledger are as they were before it, and the next one can begin.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use rusqlite::Connection;
 
 use crate::change::Change;
-use crate::deferred::Deferred;
+use crate::deferred::{Batch, Deferred};
 use crate::error::WriteError;
 use crate::ledger::{Delta, Ledger};
 use crate::transaction::Transaction;
@@ -15,16 +17,14 @@ use crate::transaction::Transaction;
 pub(crate) struct Writer {
     conn: Connection,
     pub(crate) ledger: Ledger,
-    deferred: Deferred,
-    /// The last transaction found no room: nothing is put off until one does.
-    strained: bool,
+    deferred: Arc<Mutex<Deferred>>,
 }
 
 impl Writer {
     /// Takes up the changes that the last process had put off.
     pub(crate) fn new(
         conn: Connection,
-        deferred: Deferred,
+        deferred: Arc<Mutex<Deferred>>,
         left: Vec<Vec<Change>>,
     ) -> Result<Writer, WriteError> {
         let ledger = Ledger::load(&conn)?;
@@ -32,7 +32,6 @@ impl Writer {
             conn,
             ledger,
             deferred,
-            strained: false,
         };
         for changes in left {
             match writer.attempt(&[], |txn| txn.apply_all(&changes)) {
@@ -50,22 +49,12 @@ impl Writer {
                 Err(error) => return Err(error),
             }
         }
-        writer.deferred.clear();
+        writer.deferred().settled();
         Ok(writer)
     }
 
-    /// Writes changes so that they survive us, and lets them enter the database
-    /// with the next transaction. False where that cannot be done.
-    pub(crate) fn defer(&mut self, changes: &[Change]) -> bool {
-        !self.strained
-            && self.deferred.push(changes).unwrap_or_else(|error| {
-                tracing::warn!(%error, "changes could not be put off");
-                false
-            })
-    }
-
-    pub(crate) fn has_deferred(&self) -> bool {
-        !self.deferred.is_empty()
+    fn deferred(&self) -> MutexGuard<'_, Deferred> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs `work` as one transaction, together with what was put off: all of
@@ -74,32 +63,42 @@ impl Writer {
         &mut self,
         work: &dyn Fn(&mut Transaction<'_>) -> Result<T, WriteError>,
     ) -> Result<T, WriteError> {
-        if self.deferred.is_empty() {
-            return self.attempt(&[], work);
-        }
-        let changes = self.deferred.changes().to_vec();
-        match self.attempt(&changes, work) {
-            Err(error) if !matches!(error, WriteError::DiskFull) => {
+        let batches = self.deferred().seal();
+        match self.attempt(&batches, work) {
+            Err(error) if !batches.is_empty() && !matches!(error, WriteError::DiskFull) => {
                 // What was put off must not suffer from what came with it, nor
                 // the other way round.
-                let alone = self.attempt(&[], |txn| txn.apply_all(&changes));
-                if let Err(error) = alone {
-                    tracing::error!(%error, "deferred changes are lost");
+                if self.attempt(&batches, |_| Ok(())).is_err() {
+                    self.enter_singly(&batches)?;
                 }
-                self.deferred.clear();
+                self.deferred().settled();
                 self.attempt(&[], work)
             }
             Ok(value) => {
-                self.deferred.clear();
+                self.deferred().settled();
                 Ok(value)
             }
             full => full,
         }
     }
 
+    /// Lets each batch enter the database by itself. One that cannot is given
+    /// up; where there is no room, those that have entered are recognised the
+    /// next time.
+    fn enter_singly(&mut self, batches: &[Batch]) -> Result<(), WriteError> {
+        for batch in batches {
+            match self.attempt(&[], |txn| txn.apply_all(batch)) {
+                Err(WriteError::DiskFull) => return Err(WriteError::DiskFull),
+                Err(error) => tracing::error!(%error, "a deferred change is lost"),
+                Ok(()) => {}
+            }
+        }
+        Ok(())
+    }
+
     fn attempt<T>(
         &mut self,
-        before: &[Change],
+        before: &[Batch],
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, WriteError>,
     ) -> Result<T, WriteError> {
         // A panic may have left a transaction open.
@@ -110,13 +109,15 @@ impl Writer {
             ledger: &self.ledger,
             delta: Delta::default(),
         };
-        let done = txn.apply_all(before).and_then(|()| work(&mut txn));
+        let entered = before.iter().try_for_each(|batch| txn.apply_all(batch));
+        let done = entered.and_then(|()| work(&mut txn));
         let delta = txn.delta;
         let committed = done.and_then(|value| {
             self.conn.prepare_cached("COMMIT")?.execute([])?;
             Ok(value)
         });
-        self.strained = matches!(committed, Err(WriteError::DiskFull));
+        let strained = matches!(committed, Err(WriteError::DiskFull));
+        self.deferred().set_strained(strained);
         match committed {
             Ok(value) => {
                 self.ledger.absorb(delta);
@@ -158,6 +159,7 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
     use std::time::{Duration, Instant};
 
     use super::Writer;
@@ -167,7 +169,8 @@ mod tests {
     use crate::schema;
 
     fn writer(conn: rusqlite::Connection, dir: &std::path::Path) -> Writer {
-        let (deferred, left) = Deferred::open(&dir.join("deferred")).expect("a file");
+        let (deferred, left) = Deferred::open(dir).expect("a file");
+        let deferred = Arc::new(Mutex::new(deferred));
         Writer::new(conn, deferred, left).expect("a writer")
     }
 

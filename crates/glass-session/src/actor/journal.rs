@@ -39,7 +39,7 @@ impl Actor {
             self.retry_backlog();
         }
         if self.backlog.is_empty() {
-            match self.context.store.commit(&changes) {
+            match self.context.store.defer(&changes) {
                 Ok(()) => return self.conclude(aftermath),
                 Err(error) => self.cannot_write(&error),
             }

@@ -80,6 +80,14 @@ pub(crate) fn mode_column(mode: Mode) -> i64 {
     }
 }
 
+pub(crate) fn mode_of(value: i64) -> Result<Mode, ReadError> {
+    match value {
+        0 => Ok(Mode::Line),
+        1 => Ok(Mode::Pipe),
+        _ => Err(corrupt()),
+    }
+}
+
 fn shell_column(kind: ShellKind) -> i64 {
     match kind {
         ShellKind::Bash => 0,
@@ -114,11 +122,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session, ReadError> {
             1 => Role::Person,
             _ => return Err(corrupt()),
         },
-        mode: match row.get::<_, i64>(4)? {
-            0 => Mode::Line,
-            1 => Mode::Pipe,
-            _ => return Err(corrupt()),
-        },
+        mode: mode_of(row.get(4)?)?,
         auto: row.get(5)?,
         shell: Shell {
             kind: match row.get::<_, i64>(6)? {
