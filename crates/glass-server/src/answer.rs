@@ -36,6 +36,7 @@ impl Streamed {
     /// Sends an execution's events until its end, or until nobody listens; the
     /// command goes on in any case.
     pub(crate) async fn run(self, mut ticket: Ticket, sender: Answers) {
+        let mut output_bytes = 0;
         loop {
             let events = match ticket.follower.next().await {
                 Ok(Some(events)) => events,
@@ -48,7 +49,8 @@ impl Streamed {
             {
                 let (item, last) = match &event.body {
                     EventBody::Exit { outcome, command } => {
-                        match self.last_item(ticket.shell_id, command, outcome).await {
+                        let last = self.last_item(&ticket, command, outcome, output_bytes);
+                        match last.await {
                             Ok(item) => (item, true),
                             Err(error) => {
                                 let _ = sender.send(Err(error)).await;
@@ -56,8 +58,13 @@ impl Streamed {
                             }
                         }
                     }
-                    _ => match self.item(&ticket, event) {
-                        Ok(Some(item)) => (item, false),
+                    body => match self.item(&ticket, event) {
+                        Ok(Some(item)) => {
+                            if let EventBody::Output { bytes, .. } = body {
+                                output_bytes += bytes;
+                            }
+                            (item, false)
+                        }
                         Ok(None) => continue,
                         Err(error) => return fail(&sender, error).await,
                     },
@@ -86,15 +93,12 @@ impl Streamed {
     ) -> Result<Option<Item>, glass_session::LookupError> {
         let (event, bytes) = self.engine.with_bytes(event)?;
         Ok(match &event.body {
-            EventBody::CommandStart { pid, .. } => {
-                let execution = self.engine.execution(&self.caller, ticket.shell_id)?;
-                Some(Item::Start(agent::ShellStreamStart {
-                    sandbox_policy: Some(sandbox_to_wire(&execution.sandbox)),
-                    session_id: ticket.session.to_string(),
-                    shell_id: ticket.shell_id.0,
-                    pid: *pid,
-                }))
-            }
+            EventBody::CommandStart { pid, .. } => Some(Item::Start(agent::ShellStreamStart {
+                sandbox_policy: Some(sandbox_to_wire(&ticket.sandbox)),
+                session_id: ticket.session.to_string(),
+                shell_id: ticket.shell_id.0,
+                pid: *pid,
+            })),
             EventBody::Output { stream, .. } => {
                 let (data, raw) = text_and_raw(bytes);
                 Some(match stream {
@@ -110,17 +114,20 @@ impl Streamed {
         })
     }
 
+    /// How it ended; `output_bytes` is what the stream has carried.
     async fn last_item(
         &self,
-        id: ShellId,
+        ticket: &Ticket,
         command: &str,
         outcome: &Outcome,
+        output_bytes: u64,
     ) -> Result<Item, Status> {
-        let execution = self
-            .engine
-            .execution(&self.caller, id)
-            .map_err(status::lookup)?;
+        let id = ticket.shell_id;
         if let Some(error) = &outcome.spawn_error {
+            let execution = self
+                .engine
+                .execution(&self.caller, id)
+                .map_err(status::lookup)?;
             return Ok(Item::SpawnError(agent::ShellSpawnError {
                 command: command.to_owned(),
                 working_directory: wanted_directory(&execution),
@@ -129,9 +136,11 @@ impl Streamed {
         }
         let view = self
             .engine
-            .session(&self.caller, execution.session.as_str())
+            .session(&self.caller, ticket.session.as_str())
             .map_err(status::lookup)?;
         let file = match self.threshold {
+            // What has been sent whole needs no file.
+            Some(threshold) if output_bytes <= threshold.min(INLINE_BYTES_MAX) => None,
             Some(_) => gather(&self.engine, id, None, self.threshold).await?.file,
             None => None,
         };

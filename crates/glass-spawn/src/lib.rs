@@ -47,7 +47,7 @@ pub use client::{
 };
 pub use cover::{CoverError, cover};
 pub use features::{Features, Support};
-pub use limits::{KEEPER_IDLE, KEEPER_UNCLAIMED, PROTOCOL_OLDEST, PROTOCOL_VERSION};
+pub use limits::{GATE_FD, KEEPER_IDLE, KEEPER_UNCLAIMED, PROTOCOL_OLDEST, PROTOCOL_VERSION};
 pub use process::{Delivery, ProcessRef};
 pub use stage::Stage;
 pub use sys::async_fd;

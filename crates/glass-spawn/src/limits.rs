@@ -42,6 +42,12 @@ pub(crate) const LABEL_BYTES_MAX: usize = 64;
 /// Bytes of a launch's tag.
 pub(crate) const TAG_BYTES_MAX: usize = 4096;
 
+/// The number under which a launch is given its gate: a descriptor that the
+/// child does not keep. Complete and ready, it waits there for a byte before
+/// it becomes its program, and ends if none will come. A keeper that knows no
+/// gates refuses the number, so none starts a child too early.
+pub const GATE_FD: i32 = -1;
+
 /// The highest descriptor number that a child can be given.
 pub(crate) const TARGET_FD_MAX: i32 = 255;
 

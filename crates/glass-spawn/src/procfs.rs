@@ -2,12 +2,16 @@
 //! reads, so absence is an answer and never an error.
 
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
 /// Bytes read of a process's environment: what the kernel accepts for it.
 const ENVIRON_BYTES_MAX: u64 = 8 << 20;
+
+/// Bytes of a line of `/proc/PID/stat`: 52 numbers, and a name of at most 64.
+const STAT_BYTES_MAX: usize = 2048;
 
 /// The fields of `/proc/PID/stat` that we need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +52,11 @@ pub(crate) fn parse_stat(line: &[u8]) -> Option<Stat> {
 
 /// What the kernel says of a process, if there is one.
 pub(crate) fn stat(pid: i32) -> Option<Stat> {
-    parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    // One read takes it all, where a reader that grows its buffer needs six.
+    let mut line = [0; STAT_BYTES_MAX];
+    let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
+    let count = file.read(&mut line).ok()?;
+    parse_stat(line.get(..count)?)
 }
 
 /// The states of all threads of a process.

@@ -14,7 +14,7 @@ use crate::tag::Tag;
 use glass_model::{
     EventBody, Execution, LaunchPlan, Phase, ShellId, ShellKind, Startup, WaitStatus,
 };
-use glass_spawn::{Launch, Launched, tree};
+use glass_spawn::{GATE_FD, Launch, Launched, tree};
 use glass_store::{Change, WriteError};
 use rustix::fs::{Mode as FileMode, OFlags};
 use std::io;
@@ -271,19 +271,19 @@ impl Actor {
         let (out, child_out) = pipes::plain()?;
         let (err, child_err) = pipes::plain()?;
         let (channel, child_channel) = shell::channel()?;
-        let request_fd = if argv.stdin_is_control { 0 } else { REQUEST_FD };
-        // Nobody listens to the reports of a shell that is its own boundary.
-        let nowhere = rustix::fs::open(
-            "/dev/null",
-            OFlags::RDWR | OFlags::CLOEXEC,
-            FileMode::empty(),
-        )?;
-        let child_fds = vec![
-            (1, child_out),
-            (2, child_err),
-            (request_fd, child_channel),
-            (REPORT_FD, nowhere),
-        ];
+        let is_plain = self.is_plain(execution);
+        let request_fd = match argv.stdin_is_control {
+            _ if is_plain => GATE_FD,
+            true => 0,
+            false => REQUEST_FD,
+        };
+        let mut child_fds = vec![(1, child_out), (2, child_err), (request_fd, child_channel)];
+        if !is_plain {
+            // Nobody listens to the reports of a shell that is its own boundary.
+            let flags = OFlags::RDWR | OFlags::CLOEXEC;
+            let nowhere = rustix::fs::open("/dev/null", flags, FileMode::empty())?;
+            child_fds.push((REPORT_FD, nowhere));
+        }
         let (out_label, err_label) = pipes::labels(0);
         let held = vec![
             (out_label, out.try_clone()?),
@@ -291,7 +291,7 @@ impl Actor {
             (REQUEST_LABEL.to_owned(), channel.try_clone()?),
         ];
         let mut env = self.context.shell_env(&self.session, setting.env);
-        if self.is_plain(execution) {
+        if is_plain {
             let key = tool_call_id(execution);
             crate::context::set_variable(&mut env, "SHELLGLASS_TOOL_CALL_ID", &key);
             for (name, value) in &execution.env {

@@ -116,17 +116,14 @@ pub fn argv(shell: &Shell, startup: Startup, style: Style, dir: &Path) -> Argv {
 /// twice as much.
 pub const PLAIN_BYTES_MAX: usize = 64 * 1024;
 
-/// Waits for a line, and becomes the shell.
-const GATE: &str = "IFS= read -r _ <&8 && exec 8<&- 9>&- && exec \"$0\" -c \"$1\"";
-
 /// How to start `shell` for one command, without a driver: no state comes
 /// back. This is all that a shell of [`ShellKind::Other`] can do, and all that a
-/// session of one command needs. It begins when it is sent a line: nothing may
-/// run before it is in the journal.
+/// session of one command needs. Nothing may run before it is in the journal,
+/// so it has to be started behind a gate.
 pub fn plain_argv(shell: &Shell, command: &str) -> Argv {
-    let words = ["sh", "-c", GATE, &shell.path, command];
+    let words = [&shell.path, "-c", command];
     Argv {
-        program: b"/bin/sh".to_vec(),
+        program: shell.path.clone().into_bytes(),
         argv: words.map(|word| word.as_bytes().to_vec()).into(),
         stdin_is_control: false,
         own_output_is_commands: false,

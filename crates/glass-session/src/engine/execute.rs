@@ -54,6 +54,8 @@ pub struct Ticket {
     pub session: SessionId,
     /// Its handle.
     pub shell_id: ShellId,
+    /// The rights that it has.
+    pub sandbox: SandboxPolicy,
     /// Whether this call found it already there.
     pub attached: bool,
     /// Its events, among those of its session.
@@ -161,6 +163,7 @@ impl Engine {
         let (session, handle) = self.find_target(caller, target, &order).await?;
         let sandbox = self.order_rights(caller, &session, &handle, &order)?;
         let execution = plan_execution(&session, order, scope, sandbox);
+        let sandbox = execution.sandbox.clone();
         let (reply, accepted) = oneshot::channel();
         let (done_sender, done) = oneshot::channel();
         let message = Message::Execute {
@@ -193,6 +196,7 @@ impl Engine {
         Ok(Ticket {
             session: session.id,
             shell_id,
+            sandbox,
             attached: false,
             follower,
             done,
@@ -333,6 +337,7 @@ impl Engine {
         Ok(Ticket {
             session: execution.session,
             shell_id,
+            sandbox: execution.sandbox,
             attached: true,
             follower,
             done,

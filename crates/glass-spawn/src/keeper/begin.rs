@@ -13,7 +13,7 @@ use super::record::{Asker, Record};
 use super::setting::Setting;
 use crate::cgroup::Limits;
 use crate::limits::{
-    HELD_PER_LAUNCH_MAX, LABEL_BYTES_MAX, REQUEST_FDS_MAX, TAG_BYTES_MAX, TARGET_FD_MAX,
+    GATE_FD, HELD_PER_LAUNCH_MAX, LABEL_BYTES_MAX, REQUEST_FDS_MAX, TAG_BYTES_MAX, TARGET_FD_MAX,
 };
 use crate::process::ProcessRef;
 use crate::sys::{self, Image, ImageError, Slot};
@@ -72,10 +72,13 @@ pub(super) fn begin(
         })
         .collect();
     let given = ask.targets.iter().zip(&child_fds);
-    slots.extend(given.map(|(&target, fd)| Slot {
-        target,
-        source: fd.as_raw_fd(),
-    }));
+    let (gates, given): (Vec<Slot>, Vec<Slot>) = given
+        .map(|(&target, fd)| Slot {
+            target,
+            source: fd.as_raw_fd(),
+        })
+        .partition(|slot| slot.target == GATE_FD);
+    slots.extend(given);
 
     let resources: Resources = ask.resources.map(Into::into).unwrap_or_default();
     let limited = resources.memory_bytes.is_some() || resources.processes.is_some();
@@ -106,6 +109,7 @@ pub(super) fn begin(
     image.nofile = setting.nofile;
     image.control = control.as_ref().map(AsRawFd::as_raw_fd);
     image.resets_oom_score = setting.resets_oom_score;
+    image.gate = gates.first().map(|slot| slot.source);
     let pid = sys::fork_reaper(&mut image).map_err(BeginError::Fork)?;
 
     // It is our child and not yet waited for, so what has its number is it.
@@ -132,7 +136,7 @@ pub(super) fn begin(
 
 fn check(ask: &wire::Launch, fds: usize) -> Result<(), &'static str> {
     let mut seen = HashSet::new();
-    let targets_valid = |t: &i32| (0..=TARGET_FD_MAX).contains(t);
+    let targets_valid = |t: &i32| *t == GATE_FD || (0..=TARGET_FD_MAX).contains(t);
     let rules = [
         (
             fds == ask.targets.len() + ask.labels.len() + usize::from(ask.has_control),

@@ -21,6 +21,10 @@ use crate::walls::{self, At, Failure, Plan, Rules};
 /// the reason travels through the pipe.
 const EXIT_NOT_STARTED: i32 = 127;
 
+/// The exit code of a child that was let through its gate and whose program
+/// cannot be executed, as shells have it.
+const EXIT_NOT_EXECUTED: i32 = 126;
+
 /// Becomes the program, or says why not through `failures`, which closes by
 /// itself when the program is executed.
 pub(super) fn run(image: &mut Image, mut failures: RawFd) -> ! {
@@ -28,8 +32,21 @@ pub(super) fn run(image: &mut Image, mut failures: RawFd) -> ! {
         Ok(never) => match never {},
         Err(failure) => failure,
     };
+    if failures == libc::STDERR_FILENO {
+        say_not_executed();
+        exit(EXIT_NOT_EXECUTED);
+    }
     say(failures, Outcome::Failed(failure));
     exit(EXIT_NOT_STARTED)
+}
+
+/// Behind the gate nobody listens but whoever reads the child's output.
+fn say_not_executed() {
+    const MESSAGE: &[u8] = b"shellglass: the shell cannot be executed\n";
+    // SAFETY: the message is a constant of the given length.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
+    }
 }
 
 /// What has no value: the process is another program by then.
@@ -57,8 +74,7 @@ fn become_program(image: &mut Image, failures: &mut RawFd) -> Result<Never, Fail
     join_groups(&image.joins)?;
     // Descriptors go before the directory: entering it may hang for ever, and
     // then this process must hold nothing that somebody waits to see closed.
-    place(&mut image.slots, &mut image.control, failures)
-        .map_err(|errno| failed(Stage::Descriptors, errno))?;
+    place(image, failures).map_err(|errno| failed(Stage::Descriptors, errno))?;
     if image.resets_oom_score {
         reset_oom_score();
     }
@@ -82,6 +98,9 @@ fn become_program(image: &mut Image, failures: &mut RawFd) -> Result<Never, Fail
     signals::unblock_all();
     if let Some((plan, rules)) = &rules {
         walls::confine(plan, rules)?;
+    }
+    if let Some(gate) = image.gate {
+        pass(gate, failures);
     }
     // SAFETY: `program` ends in NUL; `argv` and
     // `env` are null-terminated arrays of such strings, all owned by `image`,
@@ -202,18 +221,45 @@ fn limit(image: &Image) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Gives the descriptors their numbers and closes all others but `failures`
-/// and `control`.
+/// Waits at the gate. All that can still fail is the program itself, so this
+/// counts as begun: `failures` is closed, and standard error, which is the
+/// child's by now, takes its place.
+fn pass(gate: RawFd, failures: &mut RawFd) {
+    // SAFETY: closing a descriptor that is not used again, because its number
+    // is replaced.
+    unsafe {
+        libc::close(*failures);
+    }
+    *failures = libc::STDERR_FILENO;
+    let mut byte = 0u8;
+    loop {
+        // SAFETY: the buffer is one writable byte.
+        match unsafe { libc::read(gate, std::ptr::from_mut(&mut byte).cast(), 1) } {
+            1 => return,
+            -1 if errno() == libc::EINTR => {}
+            _ => exit(EXIT_NOT_STARTED),
+        }
+    }
+}
+
+/// Gives the descriptors their numbers and closes all others but `failures`,
+/// the control and the gate.
 ///
 /// A target may be the source of another slot, so all are first moved above
 /// every target; from there no copy can overwrite what is still needed.
-fn place(slots: &mut [Slot], control: &mut Option<RawFd>, failures: &mut RawFd) -> Result<(), i32> {
+fn place(image: &mut Image, failures: &mut RawFd) -> Result<(), i32> {
+    let Image {
+        slots,
+        control,
+        gate,
+        ..
+    } = image;
     let floor = slots.last().map_or(0, |slot| slot.target + 1);
     for slot in slots.iter_mut() {
         slot.source = move_above(slot.source, floor)?;
     }
-    if let Some(control) = control {
-        *control = move_above(*control, floor)?;
+    for fd in [&mut *control, &mut *gate].into_iter().flatten() {
+        *fd = move_above(*fd, floor)?;
     }
     // Last, so that it is the highest.
     *failures = move_above(*failures, floor)?;
@@ -225,7 +271,11 @@ fn place(slots: &mut [Slot], control: &mut Option<RawFd>, failures: &mut RawFd) 
             return Err(errno());
         }
     }
-    let mut kept: [RawFd; 2] = [control.unwrap_or(*failures), *failures];
+    let mut kept = [
+        control.unwrap_or(*failures),
+        gate.unwrap_or(*failures),
+        *failures,
+    ];
     kept.sort_unstable();
     let targets = slots.iter().map(|slot| slot.target);
     close_all_but(targets.chain(kept));

@@ -80,6 +80,8 @@ pub(crate) struct Image {
     pub control: Option<RawFd>,
     /// Whether the child's liability to be killed for memory is set to 0.
     pub resets_oom_score: bool,
+    /// Where the child waits for a byte before it becomes its program.
+    pub gate: Option<RawFd>,
 }
 
 impl Image {
@@ -108,6 +110,7 @@ impl Image {
             walls: plan.walls.map(Plan::new).transpose()?,
             control: None,
             resets_oom_score: false,
+            gate: None,
         })
     }
 

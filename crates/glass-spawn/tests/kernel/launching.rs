@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use glass_model::WaitStatus;
 use glass_spawn::tree::Manner;
-use glass_spawn::{KeeperEvent, SpawnError, Stage};
+use glass_spawn::{GATE_FD, KeeperEvent, SpawnError, Stage};
 use rustix::fs::{Mode, OFlags};
 
 use crate::fixture::{
@@ -50,6 +50,53 @@ async fn a_tree_is_not_empty_while_anything_of_it_lives() {
     );
     drop(_open);
     home.emptied(&launched).await;
+}
+
+#[tokio::test]
+async fn a_gated_child_begins_with_a_byte_and_keeps_no_gate() {
+    let mut home = Home::new().await;
+    let (output, child_output) = pipe();
+    let (gate, open) = std::io::pipe().expect("a pipe");
+    let script = "echo $$; for i in {0..300}; do [ -e /proc/$$/fd/$i ] && echo $i; done; :";
+    let mut ask = launch(&["/bin/bash", "-c", script]);
+    ask.child_fds.push((1, child_output));
+    ask.child_fds.push((GATE_FD, gate.into()));
+    let launched = home.keeper.spawn(ask).await.expect("it is ready");
+    // It has not become the shell, however long it takes.
+    let program = std::fs::read_link(format!("/proc/{}/exe", launched.child.pid));
+    assert!(!program.expect("it lives").ends_with("bash"));
+    std::io::Write::write_all(&mut &open, b"\n").expect("it waits");
+    let text = read_all(output).await;
+    assert_eq!(text, format!("{}\n0\n1\n2\n", launched.child.pid));
+    assert_eq!(home.exit_of(&launched).await, WaitStatus::Exited(0));
+}
+
+#[tokio::test]
+async fn a_gated_child_ends_when_nobody_can_let_it_through() {
+    let mut home = Home::new().await;
+    let (output, child_output) = pipe();
+    let (gate, open) = std::io::pipe().expect("a pipe");
+    let mut ask = launch(&["/bin/echo", "too early"]);
+    ask.child_fds.push((1, child_output));
+    ask.child_fds.push((GATE_FD, gate.into()));
+    let launched = home.keeper.spawn(ask).await.expect("it is ready");
+    drop(open);
+    assert_eq!(home.exit_of(&launched).await, WaitStatus::Exited(127));
+    assert_eq!(read_all(output).await, "");
+}
+
+#[tokio::test]
+async fn a_program_that_is_missing_behind_the_gate_says_so_and_ends() {
+    let mut home = Home::new().await;
+    let (output, child_output) = pipe();
+    let (gate, open) = std::io::pipe().expect("a pipe");
+    let mut ask = launch(&["/no/such/program"]);
+    ask.child_fds.push((2, child_output));
+    ask.child_fds.push((GATE_FD, gate.into()));
+    let launched = home.keeper.spawn(ask).await.expect("it is ready");
+    std::io::Write::write_all(&mut &open, b"\n").expect("it waits");
+    assert_eq!(home.exit_of(&launched).await, WaitStatus::Exited(126));
+    assert!(read_all(output).await.contains("cannot be executed"));
 }
 
 #[tokio::test]
