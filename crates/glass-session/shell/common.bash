@@ -5,11 +5,16 @@
 # whatever the user's options say. `builtin` goes before every builtin that a
 # user's function may hide; only `exec` would lose its redirections that way.
 
-declare -A __sg=([dir]=$1 [loop]=$5 [last]=0 [phase]=idle [status]=0 [result]=0)
-__sg+=([code]='' [slot]=0 [how]=plain [traps]='' [debug]='' [trace]='')
+declare -a __sg_dir=("$1") __sg_loop=("$5") __sg_last=(0) __sg_phase=(idle) __sg_status=(0)
+declare -a __sg_result=(0) __sg_code=('') __sg_slot=(0) __sg_how=(plain) __sg_traps=('')
+declare -a __sg_debug=('') __sg_trace=('') __sg_marked=(0) __sg_trap=('') __sg_head=('')
+declare -a __sg_seq=(0) __sg_nonce=('') __sg_call=('') __sg_after=('') __sg_at=(0)
 
-# The request: its kind, number, nonce, slot, tool call id, directory, the code
-# before and after the command, and the command.
+# What variables had before a command that has its own.
+declare -A __sg=()
+
+# A request of another than the plainest kind: its kind, number, nonce, slot,
+# tool call id, directory, the code before and after the command, and the command.
 declare -a __sg_request=()
 
 # Writes what outlives this shell to the file $1.
@@ -17,8 +22,17 @@ __sg_state() {
   { builtin printf '%s\0' "${PWD-}"; builtin command /usr/bin/env -0; } >|"$1" 8<&- 9>&-
 }
 
-# Reads a request. There is none where the other side has gone.
-__sg_read() {
+# Reads the beginning of a request, which says what follows. There is none where
+# the other side has gone; a time limit of the user's for reading is not for us.
+__sg_read_head() {
+  while :; do
+    builtin read -r -N 24 -u 8 __sg_head && builtin return 0
+    (( $? > 128 )) || builtin exit 0
+  done
+}
+
+# Reads the rest of any other request.
+__sg_read_fields() {
   builtin mapfile -t -d '' -n 9 -u 8 __sg_request
   (( ${#__sg_request[@]} == 9 )) || builtin exit 0
 }
@@ -32,7 +46,7 @@ __sg_enter() {
   fi
   builtin printf 's%s\0' "${__sg_request[1]}" >&9
   [[ ${__sg_request[0]} == [fg] ]] && __sg_read_file
-  __sg[code]=${__sg_request[8]} __sg[slot]=${__sg_request[3]}
+  __sg_code=${__sg_request[8]} __sg_slot=${__sg_request[3]}
   if [[ ${__sg_request[4]} ]]; then
     builtin export SHELLGLASS_TOOL_CALL_ID="${__sg_request[4]}"
   elif [[ ${SHELLGLASS_TOOL_CALL_ID+set} ]]; then
@@ -46,6 +60,6 @@ __sg_enter() {
 # then does bash read a file in blocks.
 __sg_read_file() {
   builtin local -a __sg_lines
-  builtin mapfile __sg_lines <"${__sg[dir]}/c${__sg_request[1]}"
+  builtin mapfile __sg_lines <"$__sg_dir/c${__sg_request[1]}"
   builtin printf -v '__sg_request[8]' %s "${__sg_lines[@]}"
 }

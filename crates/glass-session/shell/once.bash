@@ -1,20 +1,34 @@
 # The once driver for bash. The shell's own output is the command's, its exit is
 # the command's, and our descriptors are gone before the command begins.
 
+# Reads the request, of whatever kind.
+__sg_read() {
+  __sg_read_head
+  if [[ $__sg_head != p* ]]; then
+    __sg_read_fields
+    builtin return
+  fi
+  builtin read -r -N "${__sg_head:19:5}" -u 8 __sg_code
+  __sg_at=$(( ${__sg_head:11:2} + ${__sg_head:13:3} ))
+  __sg_call=${__sg_code:__sg_at:${__sg_head:16:3}}
+  __sg_code=${__sg_code:__sg_at + ${__sg_head:16:3}}
+  __sg_request=(r $(( ${__sg_head:1:10} )) 0 0 "$__sg_call" '' '' '' "$__sg_code")
+}
+
 # Reads the request and gets out of the way.
 __sg_take() {
   __sg_read
   __sg_enter || builtin exit 125
-  __sg[last]=${__sg_request[1]}
+  __sg_last=${__sg_request[1]}
   builtin trap '{ __sg_leave; } >/dev/null 2>&1' EXIT
   exec </dev/null 8<&- 9>&-
 }
 
-__sg_leave() { __sg_state "${__sg[dir]}/s${__sg[last]}"; }
+__sg_leave() { __sg_state "$__sg_dir/s$__sg_last"; }
 
 # Leaves the state after a command that may have set an EXIT trap of its own.
 __sg_end() {
-  __sg[status]=$?
+  __sg_status=$?
   [[ ${__sg_request[0]} == [tg] ]] && __sg_leave
-  builtin return "${__sg[status]}"
+  builtin return "$__sg_status"
 }

@@ -1,6 +1,7 @@
 //! What we say to a driver.
 //!
-//! bash takes a fixed number of fields, each ended by a NUL; zsh and fish, for
+//! bash takes a head with the lengths of what follows, or a fixed number of
+//! fields, each ended by a NUL; zsh and fish, for
 //! which every field costs, a header and the fields that it announces; a POSIX
 //! shell, which cannot read a NUL, lines of shell code. Short requests matter,
 //! because a shell takes a socket byte by byte.
@@ -114,7 +115,7 @@ pub fn encode_run(
         command: if long { "" } else { request.command },
     };
     let message = match kind {
-        ShellKind::Bash => separated(&fields),
+        ShellKind::Bash => measured(&fields).unwrap_or_else(|| separated(&fields)),
         ShellKind::Zsh | ShellKind::Fish => announced(&fields),
         ShellKind::Posix => lines(&fields),
         ShellKind::Other => return Err(RequestError::NotDriven),
@@ -202,9 +203,37 @@ fn letter(long: bool, command: &str) -> &'static str {
     }
 }
 
-/// Every field, ended by a NUL.
+/// Bytes of the beginning of a request to bash.
+const BASH_HEAD_BYTES: usize = 24;
+
+/// The fields of a command that wants nothing special, one after the other, after
+/// a head with their lengths, so that bash can take them in blocks. It counts in
+/// characters, and some that nobody can see are special to it; so only where a
+/// character is a byte and can be seen. None where that cannot be done.
+fn measured(fields: &Fields<'_>) -> Option<Vec<u8>> {
+    let Around { before, after } = fields.around;
+    let special = [before, after, fields.cwd]
+        .iter()
+        .any(|text| !text.is_empty());
+    let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    let parts = [fields.slot, fields.nonce, fields.call, fields.command];
+    if fields.kind != "r" || special || !parts.iter().all(|part| part.bytes().all(plain)) {
+        return None;
+    }
+    let [slot, nonce, call, _] = parts.map(str::len);
+    let all: usize = parts.iter().map(|part| part.len()).sum();
+    let head = format!("p{:>10}{slot:>2}{nonce:>3}{call:>3}{all:>5}", fields.seq);
+    if head.len() != BASH_HEAD_BYTES || call == 0 {
+        return None;
+    }
+    let mut message = head.into_bytes();
+    message.extend(parts.iter().flat_map(|part| part.bytes()));
+    Some(message)
+}
+
+/// Every field, ended by a NUL, after a head that is blank.
 fn separated(fields: &Fields<'_>) -> Vec<u8> {
-    let mut message = Vec::new();
+    let mut message = vec![b' '; BASH_HEAD_BYTES];
     for field in fields.all() {
         message.extend_from_slice(field);
         message.push(0);
