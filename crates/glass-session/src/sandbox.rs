@@ -49,8 +49,13 @@ impl Enclosure {
         let settings = &sandboxing.settings;
         // Whether the caller may have these rights was decided when the command
         // was accepted.
-        let effective =
+        #[cfg_attr(not(feature = "weak-walls"), expect(unused_mut, reason = "for tests only"))]
+        let mut effective =
             glass_sandbox::resolve(Some(policy), None, settings, Role::Person, workspace)?;
+        #[cfg(feature = "weak-walls")]
+        if glass_spawn::wall_is_off("git") {
+            effective.git = glass_sandbox::GitLevel::None;
+        }
         let mut plan = glass_sandbox::plan(&effective, workspace, facts, settings)?;
         // The shell opens its pipes there, and leaves what it exports.
         plan.show_writable(room_dir, facts)?;
