@@ -25,6 +25,7 @@ pub enum Alphabet {
 
 impl Alphabet {
     /// Whether the byte may be part of the token.
+    #[inline]
     pub(crate) fn has(self, byte: u8) -> bool {
         let is_alnum = byte.is_ascii_alphanumeric();
         match self {

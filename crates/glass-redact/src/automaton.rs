@@ -17,11 +17,23 @@ pub(crate) struct Literal {
     pub is_held: bool,
 }
 
+/// Where a literal ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The place of its last byte.
+    pub at: usize,
+    /// The state before that byte.
+    pub before: State,
+    /// The state after it.
+    pub after: State,
+}
+
 /// A complete table: every state has a successor for every byte.
 #[derive(Clone, Debug)]
 pub(crate) struct Automaton {
     classes: [u8; 256],
-    stride: u32,
+    /// A row has so many bits of places.
+    row_bits: u32,
     table: Vec<State>,
     /// States from here on end a literal.
     match_min: State,
@@ -60,6 +72,22 @@ impl Automaton {
         self.table[state as usize + usize::from(self.classes[usize::from(byte)])]
     }
 
+    /// The first place at which a literal ends, with the states before and
+    /// after its last byte; or the state after all of the bytes.
+    #[inline]
+    pub(crate) fn find(&self, state: State, bytes: &[u8]) -> Result<Found, State> {
+        let (table, classes, match_min) = (&self.table[..], &self.classes, self.match_min);
+        let mut before = state;
+        for (at, byte) in bytes.iter().enumerate() {
+            let after = table[before as usize + usize::from(classes[usize::from(*byte)])];
+            if after >= match_min {
+                return Ok(Found { at, before, after });
+            }
+            before = after;
+        }
+        Err(before)
+    }
+
     /// Whether a literal ends here.
     #[inline(always)]
     pub(crate) fn is_match(&self, state: State) -> bool {
@@ -67,16 +95,18 @@ impl Automaton {
     }
 
     /// The literals that end here, longest first.
+    #[inline]
     pub(crate) fn ends(&self, state: State) -> &[u16] {
         match state.checked_sub(self.match_min) {
-            Some(row) => &self.ends[(row / self.stride) as usize],
+            Some(row) => &self.ends[(row >> self.row_bits) as usize],
             None => &[],
         }
     }
 
     /// How many of the last bytes may begin a literal that is held back.
+    #[inline]
     pub(crate) fn held(&self, state: State) -> usize {
-        usize::from(self.held[(state / self.stride) as usize])
+        usize::from(self.held[(state >> self.row_bits) as usize])
     }
 }
 
@@ -164,19 +194,22 @@ fn complete(nodes: &mut [Node], count: usize) -> Vec<usize> {
 fn number(classes: [u8; 256], count: usize, nodes: &[Node], order: &[usize]) -> Automaton {
     let (quiet, ending): (Vec<usize>, Vec<usize>) =
         order.iter().partition(|at| nodes[**at].ends.is_empty());
+    // Rows have a power of two of places, so that a shift finds their number.
+    let stride = count.next_power_of_two();
     let mut row = vec![0; nodes.len()];
     for (number, at) in quiet.iter().chain(&ending).enumerate() {
-        row[*at] = u32::try_from(number * count).expect("the caller bounds the literals");
+        row[*at] = u32::try_from(number * stride).expect("the caller bounds the literals");
     }
-    let mut table = Vec::with_capacity(nodes.len() * count);
+    let mut table = Vec::with_capacity(nodes.len() * stride);
     for at in quiet.iter().chain(&ending) {
         table.extend(nodes[*at].next.iter().map(|next| row[next.unwrap_or(0)]));
+        table.resize(table.len() + stride - count, 0);
     }
     Automaton {
         classes,
-        stride: u32::try_from(count).expect("at most 256"),
+        row_bits: stride.trailing_zeros(),
         table,
-        match_min: u32::try_from(quiet.len() * count).expect("the caller bounds the literals"),
+        match_min: u32::try_from(quiet.len() * stride).expect("the caller bounds the literals"),
         ends: ending.iter().map(|at| nodes[*at].ends.clone()).collect(),
         held: quiet
             .iter()

@@ -29,6 +29,14 @@ pub(crate) struct Context<'a> {
     pub position: u64,
 }
 
+/// How many bytes at the beginning of `bytes` pass the test, of at most `room`.
+#[inline]
+fn run(bytes: &[u8], room: usize, passes: impl Fn(u8) -> bool) -> usize {
+    let bytes = &bytes[..bytes.len().min(room)];
+    let end = bytes.iter().position(|byte| !passes(*byte));
+    end.unwrap_or(bytes.len())
+}
+
 /// What a byte did to a machine.
 #[derive(Debug)]
 pub(crate) enum Step {
@@ -65,6 +73,7 @@ pub(crate) enum Candidate {
 
 impl Candidate {
     /// Takes the next byte; none where the text ends.
+    #[inline]
     pub(crate) fn step(&mut self, byte: Option<u8>, context: &Context<'_>) -> Step {
         match self {
             Candidate::Token(machine) => machine.step(byte, context),
@@ -76,7 +85,19 @@ impl Candidate {
         }
     }
 
+    /// How many of the next bytes change nothing about it, at least.
+    #[inline]
+    pub(crate) fn skim(&self, bytes: &[u8], context: &Context<'_>) -> usize {
+        match self {
+            Candidate::Token(machine) => machine.skim(bytes, context),
+            Candidate::Keyed(machine) => machine.skim(bytes, context),
+            Candidate::Address(machine) => machine.skim(bytes, context),
+            Candidate::Block(_) | Candidate::Known(_) | Candidate::Percent(_) => 0,
+        }
+    }
+
     /// From where on bytes are held back, if any.
+    #[inline]
     pub(crate) fn held_from(&self) -> Option<u64> {
         match self {
             Candidate::Token(machine) => Some(machine.start),

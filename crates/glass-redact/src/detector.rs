@@ -94,18 +94,22 @@ impl Detector {
         Detector::new(Rules::builtin(), &Known::new())
     }
 
+    #[inline]
     pub(crate) fn automaton(&self) -> &Automaton {
         &self.automaton
     }
 
+    #[inline]
     pub(crate) fn names(&self) -> &[Vec<u8>] {
         &self.names
     }
 
+    #[inline]
     pub(crate) fn trigger(&self, literal: u16) -> &Trigger {
         &self.triggers[usize::from(literal)]
     }
 
+    #[inline]
     pub(crate) fn rule(&self, rule: RuleId) -> &Rule {
         &self.rules.rules[usize::from(rule)]
     }
@@ -167,8 +171,7 @@ impl Detector {
 
     /// Whether this is a name whose value may stand behind a space.
     pub(crate) fn may_be_spaced(&self, name: &[u8]) -> bool {
-        let is_one = |rule: &Rule| rule.spaced && rule.literals.iter().any(|one| one == name);
-        self.rules.rules.iter().any(is_one)
+        self.rules.spaced.iter().any(|one| one == name)
     }
 
     /// Known values whose first bytes are the last of `recent`.
@@ -245,6 +248,7 @@ const BOUNDARY_BYTES: usize = 6;
 
 /// Whether a literal may begin behind this: not inside another word, but right
 /// behind `\n` or `%3D`, which stand for something else.
+#[inline]
 pub(crate) fn is_apart(literal: &[u8], line: &[u8]) -> bool {
     if !literal[0].is_ascii_alphanumeric() {
         return true;

@@ -2,7 +2,8 @@
 //!
 //! Colours inside a word do not divide it. Moving the cursor does. What stands
 //! inside an OSC or another string is text like any other: an address of a
-//! hyperlink may have a password too.
+//! hyperlink may have a password too. So is the letter of a short sequence such
+//! as `ESC M`: it may be the first of a secret that somebody printed there.
 
 /// The byte that begins a sequence.
 pub(crate) const ESC: u8 = 0x1b;
@@ -37,11 +38,13 @@ pub(crate) enum Part {
 
 impl Escape {
     /// Whether the next byte belongs to a sequence.
+    #[inline]
     pub(crate) fn is_open(self) -> bool {
         self != Escape::Ground
     }
 
     /// Takes the next byte of an open sequence.
+    #[inline]
     pub(crate) fn step(&mut self, byte: u8) -> Part {
         let (next, part) = match (*self, byte) {
             (_, ESC) => (Escape::Begun, Part::Quiet),
@@ -50,11 +53,9 @@ impl Escape {
             (Escape::Begun | Escape::Intermediate, 0x20..=0x2f) => {
                 (Escape::Intermediate, Part::Quiet)
             }
-            // OSC, DCS, SOS, PM, APC and their end: what is inside is text.
-            (Escape::Begun, b']' | b'P' | b'X' | b'^' | b'_' | b'\\') => {
-                (Escape::Ground, Part::Break)
-            }
-            (Escape::Begun | Escape::Intermediate, 0x30..=0x7e) => (Escape::Ground, Part::Quiet),
+            // OSC, PM, APC and their end: what is inside is text.
+            (Escape::Begun, b']' | b'^' | b'_' | b'\\') => (Escape::Ground, Part::Break),
+            (Escape::Intermediate, 0x30..=0x7e) => (Escape::Ground, Part::Quiet),
             (Escape::Csi(n), 0x20..=0x3f) if n < CSI_BYTES_MAX => (Escape::Csi(n + 1), Part::Quiet),
             (Escape::Csi(_), b'm' | b'K' | b'h' | b'l') => (Escape::Ground, Part::Quiet),
             (Escape::Csi(_), 0x40..=0x7e) => (Escape::Ground, Part::Break),
@@ -92,7 +93,7 @@ mod tests {
     fn colours_divide_nothing_and_cursors_do() {
         assert_eq!(visible(b"a\x1b[1;31mb\x1b[0m\x1b[Kc"), "abc");
         assert_eq!(visible(b"a\x1b[2;1Hb"), "a|b");
-        assert_eq!(visible(b"a\x1b(Bb"), "ab");
+        assert_eq!(visible(b"a\x1b(Bb\x1bMc"), "abMc");
         assert_eq!(
             visible(b"\x1b]0;t\x07a\x1b]8;;u\x1b\\b"),
             "|0;t\x07a|8;;u|b"

@@ -10,6 +10,7 @@ pub(crate) struct History {
 
 impl History {
     /// One more byte.
+    #[inline]
     pub(crate) fn push(&mut self, byte: u8) {
         if self.bytes.len() >= 4 * HISTORY_BYTES {
             self.bytes.drain(..3 * HISTORY_BYTES);
@@ -18,6 +19,7 @@ impl History {
     }
 
     /// More bytes.
+    #[inline]
     pub(crate) fn extend(&mut self, bytes: &[u8]) {
         if bytes.len() >= HISTORY_BYTES {
             self.bytes.clear();
@@ -33,11 +35,13 @@ impl History {
     }
 
     /// Exactly as far back as rules look, however the bytes came.
+    #[inline]
     pub(crate) fn tail(&self) -> &[u8] {
         &self.bytes[self.bytes.len().saturating_sub(HISTORY_BYTES)..]
     }
 
     /// The part of it that is on the current line.
+    #[inline]
     pub(crate) fn line(&self) -> &[u8] {
         let tail = self.tail();
         let start = tail.iter().rposition(|byte| *byte == b'\n');

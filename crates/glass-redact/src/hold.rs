@@ -29,6 +29,7 @@ pub(crate) struct Hold {
 
 impl Hold {
     /// The position behind the last byte.
+    #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.base + self.bytes.len() as u64
     }
@@ -40,11 +41,13 @@ impl Hold {
     }
 
     /// How many bytes are held, whichever of the two kinds has more.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.bytes.len().max(self.escapes.len())
     }
 
     /// Holds more.
+    #[inline]
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
@@ -56,6 +59,7 @@ impl Hold {
     }
 
     /// An escape sequence waits for the bytes before it.
+    #[inline]
     pub(crate) fn push_escape(&mut self, byte: u8, out: &mut Vec<u8>) {
         if self.bytes.is_empty() {
             out.push(byte);
@@ -65,6 +69,7 @@ impl Hold {
     }
 
     /// The held bytes of a range. What has left already is not there.
+    #[inline]
     pub(crate) fn slice(&self, from: u64, to: u64) -> &[u8] {
         let at = |position: u64| {
             let offset = position.saturating_sub(self.base);
@@ -83,13 +88,15 @@ impl Hold {
 
     /// Lets everything before `limit` leave, except a secret that is not
     /// wholly before it; `u64::MAX` stands for everything.
+    #[inline]
     pub(crate) fn release(&mut self, limit: u64, names: &[Vec<u8>], out: &mut Vec<u8>) {
         if self.bytes.is_empty() || limit <= self.base {
             return;
         }
         if self.marks.is_empty() && self.escapes.is_empty() {
             let limit = self.index(limit);
-            out.extend(self.bytes.drain(..limit));
+            out.extend_from_slice(&self.bytes[..limit]);
+            self.bytes.drain(..limit);
             self.base += limit as u64;
             return;
         }
@@ -146,6 +153,7 @@ impl Hold {
         }
     }
 
+    #[inline]
     fn index(&self, position: u64) -> usize {
         usize::try_from(position.saturating_sub(self.base))
             .map_or(self.bytes.len(), |index| index.min(self.bytes.len()))

@@ -2,8 +2,10 @@
 //! placeholder. Over-redaction corrupts what people and models read, so doubt
 //! keeps the value.
 
+use crate::automaton::{Automaton, Literal};
 use crate::words::is_words;
 use serde::Deserialize;
+use std::sync::LazyLock;
 
 /// What a value must look like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -32,13 +34,11 @@ pub(crate) enum Written {
 impl Check {
     /// Whether the value looks like a secret.
     pub(crate) fn accepts(self, value: &[u8], written: Written) -> bool {
-        if is_placeholder(value) {
-            return false;
-        }
+        // What costs least comes first: most values are words or code.
         match self {
-            Check::Shape => true,
-            Check::Random => is_random(value) && !is_code(value, written),
-            Check::Password => is_password(value, written),
+            Check::Shape => !is_placeholder(value),
+            Check::Random => is_random(value) && !is_code(value, written) && !is_placeholder(value),
+            Check::Password => is_password(value, written) && !is_placeholder(value),
         }
     }
 }
@@ -158,17 +158,31 @@ const COMMON_WORDS: &[&str] = &[
 
 /// Whether it is a word that any text may have.
 pub(crate) fn is_common(value: &[u8]) -> bool {
-    let lower = value.to_ascii_lowercase();
-    COMMON_WORDS.iter().any(|word| word.as_bytes() == lower) || has_few_bytes(value)
+    let is_one = |word: &&str| word.as_bytes().eq_ignore_ascii_case(value);
+    COMMON_WORDS.iter().any(is_one) || has_few_bytes(value)
+}
+
+static PARTS: LazyLock<Automaton> = LazyLock::new(|| {
+    let literals: Vec<Literal> = PLACEHOLDER_PARTS
+        .iter()
+        .map(|part| Literal {
+            bytes: part.as_bytes().to_vec(),
+            is_held: false,
+        })
+        .collect();
+    Automaton::new(&literals)
+});
+
+fn has_placeholder_part(value: &[u8]) -> bool {
+    let mut state = PARTS.start();
+    value.iter().any(|byte| {
+        state = PARTS.next(state, *byte);
+        PARTS.is_match(state)
+    })
 }
 
 /// Whether it stands for a value that is elsewhere, or hides one.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let has = |part: &&str| {
-        let part = part.as_bytes();
-        lower.windows(part.len()).any(|window| window == part)
-    };
     let (first, last) = match (value.first(), value.last()) {
         (Some(first), Some(last)) => (*first, *last),
         _ => return true,
@@ -185,9 +199,8 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     };
     is_variable
         || is_common(value)
-        || PLACEHOLDER_PARTS.iter().any(has)
-        || lower.starts_with(b"my_")
-        || lower.starts_with(b"my-")
+        || has_placeholder_part(value)
+        || matches!(value, [b'm' | b'M', b'y' | b'Y', b'_' | b'-', ..])
         || has_few_bytes(value)
         || is_sequence(value)
 }
@@ -251,8 +264,10 @@ fn is_random(value: &[u8]) -> bool {
         && (has_digit || has_both_cases)
         && entropy(value) >= RANDOM_ENTROPY_MIN
         && !value.windows(3).any(|part| part == b"://")
+        && !value.iter().any(|byte| b"[](){}^|\\<> \"'`".contains(byte))
         && !is_version(value)
         && !is_digest(value)
+        && !is_constant(value)
         && !is_words(value)
 }
 
@@ -277,6 +292,20 @@ fn is_version(value: &[u8]) -> bool {
         && letters * 2 <= value.len()
         && value.len() < 40
         && letters < 12
+}
+
+/// `WM_KEY_2`, `-2147205110i32`, `0x7fff1234`.
+fn is_constant(value: &[u8]) -> bool {
+    let is_upper = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    let number = value.strip_prefix(b"-").unwrap_or(value);
+    let digits = number
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let rest = &number[digits..];
+    (value.contains(&b'_') && value.iter().all(is_upper))
+        || (digits > 0 && rest.len() <= 3 && rest.first().is_none_or(u8::is_ascii_alphabetic))
+        || (number.starts_with(b"0x") && number.len() <= 18)
 }
 
 /// `sha256:…` and their kind say what they are.
@@ -347,7 +376,11 @@ fn is_path(value: &[u8]) -> bool {
 const PASSWORD_BYTES_MIN: usize = 6;
 
 fn is_password(value: &[u8], written: Written) -> bool {
-    if value.len() < PASSWORD_BYTES_MIN || is_code(value, written) || is_digest(value) {
+    if value.len() < PASSWORD_BYTES_MIN
+        || is_code(value, written)
+        || is_digest(value)
+        || is_constant(value)
+    {
         return false;
     }
     let lower = value.to_ascii_lowercase();

@@ -1,7 +1,7 @@
 //! Bytes in, redacted bytes out.
 
 use crate::alphabet::Alphabet;
-use crate::automaton::State;
+use crate::automaton::{Found, State};
 use crate::candidate::{Address, Block, Candidate, Context, Keyed, Percent, Step, Token};
 use crate::detector::{Detector, Trigger, is_apart};
 use crate::escapes::{ESC, Escape, Part};
@@ -63,8 +63,13 @@ impl Redactor {
             } else if self.candidates.is_empty() && self.endless.is_none() {
                 self.glide(rest, out)
             } else {
-                self.creep(first, out);
-                1
+                match self.skim(rest) {
+                    0 => {
+                        self.creep(first, out);
+                        1
+                    }
+                    count => count,
+                }
             };
             rest = &rest[taken..];
         }
@@ -89,30 +94,37 @@ impl Redactor {
 
     /// Copies until a literal begins something, and gives how much it took.
     fn glide(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> usize {
-        let detector = self.detector.clone();
-        let automaton = detector.automaton();
+        let automaton = self.detector.automaton();
         let mut state = self.state;
-        let mut before = state;
-        let end = bytes.iter().enumerate().position(|(at, byte)| {
-            before = state;
-            state = automaton.next(state, *byte);
-            automaton.is_match(state) && detector.may_begin(state, &bytes[..=at])
-        });
-        let Some(at) = end else {
-            self.state = state;
-            self.pass(bytes, automaton.held(state), out);
-            return bytes.len();
+        let mut start = 0;
+        let found = loop {
+            match automaton.find(state, &bytes[start..]) {
+                Err(state) => {
+                    self.state = state;
+                    let held = automaton.held(state);
+                    self.pass(bytes, held, out);
+                    return bytes.len();
+                }
+                Ok(found) => {
+                    let at = start + found.at;
+                    if self.detector.may_begin(found.after, &bytes[..=at]) {
+                        break Found { at, ..found };
+                    }
+                    (state, start) = (found.after, at + 1);
+                }
+            }
         };
-        if bytes[at] == ESC {
-            self.state = before;
-            self.pass(&bytes[..at], automaton.held(before), out);
-            return at;
+        if bytes[found.at] == ESC {
+            self.state = found.before;
+            let held = automaton.held(found.before);
+            self.pass(&bytes[..found.at], held, out);
+            return found.at;
         }
-        self.state = state;
-        self.pass(&bytes[..=at], KNOWN_PREFIX_BYTES, out);
-        self.begin(before);
+        self.state = found.after;
+        self.pass(&bytes[..=found.at], KNOWN_PREFIX_BYTES, out);
+        self.begin(found.before);
         self.settle(out);
-        at + 1
+        found.at + 1
     }
 
     /// Lets bytes through, except the last `keep`.
@@ -129,6 +141,37 @@ impl Redactor {
         out.extend_from_slice(pass);
         self.hold.skip(pass.len());
         self.hold.push(keep);
+    }
+
+    /// Holds bytes that change nothing about any candidate, and gives how many.
+    fn skim(&mut self, bytes: &[u8]) -> usize {
+        if self.endless.is_some() {
+            return 0;
+        }
+        let context = self.context();
+        let room = HELD_BYTES_MAX.saturating_sub(self.hold.len() + 1);
+        let bytes = &bytes[..bytes.len().min(room)];
+        let counts = self.candidates.iter();
+        let counts = counts.map(|candidate| candidate.skim(bytes, &context));
+        let count = counts.min().unwrap_or(0);
+        let automaton = self.detector.automaton();
+        let (count, state) = match automaton.find(self.state, &bytes[..count]) {
+            Ok(found) => (found.at, found.before),
+            Err(state) => (count, state),
+        };
+        self.state = state;
+        self.hold.push(&bytes[..count]);
+        self.history.extend(&bytes[..count]);
+        count
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context {
+            detector: &self.detector,
+            hold: &self.hold,
+            history: &self.history,
+            position: self.hold.end(),
+        }
     }
 
     /// One byte, while something may be a secret.
@@ -186,14 +229,21 @@ impl Redactor {
     }
 
     fn step_candidates(&mut self, byte: Option<u8>) {
-        let mut candidates = std::mem::take(&mut self.candidates);
-        let mut more = Vec::new();
+        let Redactor {
+            detector,
+            history,
+            hold,
+            candidates,
+            endless,
+            ..
+        } = self;
         let mut marks = Vec::new();
+        let mut more = Vec::new();
         let context = Context {
-            detector: &self.detector,
-            hold: &self.hold,
-            history: &self.history,
-            position: self.hold.end(),
+            detector,
+            position: hold.end(),
+            hold,
+            history,
         };
         candidates.retain_mut(|candidate| match candidate.step(byte, &context) {
             Step::Open => true,
@@ -202,12 +252,14 @@ impl Redactor {
                 true
             }
             Step::End(found) => {
-                marks.extend(found);
+                if !found.is_empty() {
+                    marks.extend(found);
+                }
                 false
             }
             Step::Endless(mark, alphabet) => {
                 marks.push(mark);
-                self.endless = Some(alphabet);
+                *endless = Some(alphabet);
                 false
             }
             Step::Become(others) => {
@@ -215,46 +267,41 @@ impl Redactor {
                 false
             }
         });
-        candidates.extend(more);
-        if self.endless.is_some() {
+        if !more.is_empty() {
+            candidates.extend(more);
+        }
+        if endless.is_some() {
             candidates.clear();
         }
-        self.candidates = candidates;
-        marks.into_iter().for_each(|mark| self.hold.mark(mark));
+        if !marks.is_empty() {
+            marks.into_iter().for_each(|mark| hold.mark(mark));
+        }
     }
 
     /// Begins what the literals that end here begin. `before` is the state
     /// before the last byte.
     fn begin(&mut self, before: State) {
-        let detector = self.detector.clone();
-        let end = self.hold.end();
-        for literal in detector.automaton().ends(self.state) {
-            let recent = self.history.tail();
-            let found: Vec<Candidate> = match detector.trigger(*literal) {
-                Trigger::Escape => Vec::new(),
-                Trigger::Percent => self.begin_percent(before).into_iter().collect(),
-                Trigger::Rule { rule, literal } => {
-                    self.begin_rule(*rule, literal).into_iter().collect()
-                }
-                Trigger::Name => {
-                    let is_there = self.candidates.iter().any(Candidate::is_in_name);
-                    let new = (!is_there).then(|| Candidate::Keyed(Keyed::new()));
-                    new.into_iter().collect()
-                }
+        for at in 0..self.detector.automaton().ends(self.state).len() {
+            let number = self.detector.automaton().ends(self.state)[at];
+            let is_full = self.candidates.len() >= CANDIDATES_MAX;
+            let found = match self.detector.trigger(number) {
                 Trigger::Known(_) => {
-                    let known = detector.known_at(*literal, recent, end);
-                    known.into_iter().map(Candidate::Known).collect()
+                    let (recent, end) = (self.history.tail(), self.hold.end());
+                    let known = self.detector.known_at(number, recent, end);
+                    let room = (4 * CANDIDATES_MAX).saturating_sub(self.candidates.len());
+                    let known = known.into_iter().map(Candidate::Known);
+                    self.candidates.extend(known.take(room));
+                    None
                 }
+                Trigger::Percent => self.begin_percent(before),
+                Trigger::Rule { rule, literal } if !is_full => self.begin_rule(*rule, literal),
+                Trigger::Name if !is_full => {
+                    let is_there = self.candidates.iter().any(Candidate::is_in_name);
+                    (!is_there).then(|| Candidate::Keyed(Keyed::new()))
+                }
+                Trigger::Escape | Trigger::Rule { .. } | Trigger::Name => None,
             };
-            let is_known = matches!(detector.trigger(*literal), Trigger::Known(_));
-            let room = if is_known {
-                4 * CANDIDATES_MAX
-            } else {
-                CANDIDATES_MAX
-            };
-            if self.candidates.len() + found.len() <= room {
-                self.candidates.extend(found);
-            }
+            self.candidates.extend(found);
         }
     }
 

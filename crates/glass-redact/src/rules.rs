@@ -95,6 +95,8 @@ pub struct Rules {
     pub(crate) rules: Vec<Rule>,
     /// Every key in one pattern: most names are told apart by it alone.
     pub(crate) keys: Option<Regex>,
+    /// Names whose value may stand behind a space.
+    pub(crate) spaced: Vec<Vec<u8>>,
 }
 
 /// Why rules cannot be used.
@@ -181,7 +183,13 @@ impl Rules {
             .size_limit(PATTERN_BYTES_MAX * ADDED_RULES_MAX)
             .build()
             .ok();
-        Rules { rules, keys }
+        let spaced = rules.iter().filter(|rule| rule.spaced);
+        let spaced = spaced.flat_map(|rule| rule.literals.clone()).collect();
+        Rules {
+            rules,
+            keys,
+            spaced,
+        }
     }
 
     /// The built-in rules without those that are `off`, and with some more,

@@ -1,6 +1,6 @@
 //! The password of an address: `scheme://user:password@host`.
 
-use super::{Context, Step};
+use super::{Context, Step, run};
 use crate::hold::Mark;
 use crate::likeness::{Check, Written};
 use crate::limits::USERINFO_BYTES_MAX;
@@ -44,6 +44,14 @@ impl Address {
                 None => Step::nothing(),
             },
         }
+    }
+
+    pub(super) fn skim(&self, bytes: &[u8], context: &Context<'_>) -> usize {
+        let length = context.hold.slice(self.start, context.position).len();
+        let room = USERINFO_BYTES_MAX.saturating_sub(length);
+        run(bytes, room, |byte| {
+            !b"/?#@".contains(&byte) && !ends_address(byte)
+        })
     }
 
     /// Judges what stands before the `@` at `at`.
@@ -97,6 +105,7 @@ fn may_stretch(text: &[u8]) -> bool {
     }
 }
 
+#[inline]
 fn ends_address(byte: u8) -> bool {
     byte <= b' ' || byte == 0x7f || b"\"'`<>|\\,;)".contains(&byte)
 }

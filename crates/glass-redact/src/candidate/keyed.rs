@@ -37,6 +37,8 @@ struct Name {
     is_query: bool,
     /// Behind `name:`, with its value on the next line.
     is_entry: bool,
+    /// Behind `define(`, with its value behind a comma.
+    is_definition: bool,
     /// Whether a value may follow a space.
     is_spaced: bool,
     /// Whether its rule was looked for.
@@ -147,6 +149,13 @@ impl Keyed {
         }
     }
 
+    pub(super) fn skim(&self, bytes: &[u8], context: &Context<'_>) -> usize {
+        match &self.phase {
+            Phase::Value(value) => value.skim(bytes, context),
+            _ => 0,
+        }
+    }
+
     /// Reads the name that ends where we are. Its rule is looked for when there
     /// is a value: most names have none.
     fn read_name(&mut self, context: &Context<'_>) {
@@ -170,6 +179,7 @@ impl Keyed {
             ),
             is_query: matches!(before.last(), Some(b'?' | b'&')),
             is_entry: entries.iter().any(|entry| trimmed.ends_with(entry)),
+            is_definition: before.ends_with(b"define('") || before.ends_with(b"define(\""),
             is_spaced: context.detector.may_be_spaced(name),
         };
         self.text = (before.to_vec(), name.to_vec());
@@ -194,7 +204,7 @@ impl Keyed {
                 has_space,
                 is_escaped: false,
             }),
-            b',' if has_quote && !self.name.is_entry => self.enter(Phase::Separator {
+            b',' if has_quote && self.name.is_definition => self.enter(Phase::Separator {
                 sign: b',',
                 has_space,
                 is_escaped: false,

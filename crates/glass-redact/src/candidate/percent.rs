@@ -19,9 +19,9 @@ pub(crate) struct Percent {
 
 impl Percent {
     /// Begins with a `%` at `position`, before which the automaton was in
-    /// `state`.
+    /// `state`, with the last `held` bytes of `before` on hold.
     pub(crate) fn new(state: State, position: u64, before: &[u8], held: usize) -> Percent {
-        let before = &before[before.len().saturating_sub(KNOWN_PREFIX_BYTES)..];
+        let before = &before[before.len().saturating_sub(held)..];
         let first = position - before.len() as u64;
         let places = (first..).zip(before.iter().copied());
         Percent {

@@ -1,6 +1,6 @@
 //! Something that begins with a public prefix.
 
-use super::{Context, Step};
+use super::{Context, Step, run};
 use crate::hold::Mark;
 use crate::likeness::Written;
 use crate::limits::TOKEN_BYTES_MAX;
@@ -31,6 +31,13 @@ impl Token {
             }
             None => Step::nothing(),
         }
+    }
+
+    pub(super) fn skim(&self, bytes: &[u8], context: &Context<'_>) -> usize {
+        let length = usize::try_from(context.position - self.start).unwrap_or(TOKEN_BYTES_MAX);
+        let alphabet = context.detector.rule(self.rule).alphabet;
+        let room = TOKEN_BYTES_MAX.saturating_sub(length);
+        run(bytes, room, |byte| alphabet.has(byte))
     }
 
     fn judge(&self, context: &Context<'_>) -> Vec<Mark> {

@@ -1,7 +1,7 @@
 //! The value behind a name.
 
 use crate::alphabet::Alphabet;
-use crate::candidate::{Context, Step};
+use crate::candidate::{Context, Step, run};
 use crate::hold::Mark;
 use crate::likeness::Written;
 use crate::limits::VALUE_BYTES_MAX;
@@ -77,12 +77,26 @@ impl Value {
         }
     }
 
+    pub(super) fn skim(&self, bytes: &[u8], context: &Context<'_>) -> usize {
+        let length = context.hold.slice(self.start, context.position).len();
+        // The first bytes may be the prefix of a quote.
+        if length < 3 {
+            return 0;
+        }
+        let room = VALUE_BYTES_MAX.saturating_sub(length);
+        let is_special = |byte: u8| self.quote.is_some() && byte == b'\\';
+        run(bytes, room, |byte| {
+            !is_special(byte) && !self.ends(byte, b"")
+        })
+    }
+
+    #[inline]
     fn ends(&self, byte: u8, text: &[u8]) -> bool {
         match self.quote {
             Some(quote) => byte == b'\n' || (byte == quote && text.last() != Some(&b'\\')),
             None if byte.is_ascii_whitespace() || byte < b' ' => true,
             None if self.is_whole_line => false,
-            None => b"\"'`,;<>|&".contains(&byte) || (self.is_query && byte == b'#'),
+            None => b"\"'`,;<>|&\\".contains(&byte) || (self.is_query && byte == b'#'),
         }
     }
 
@@ -101,6 +115,11 @@ impl Value {
             None if self.is_variable => Written::Variable,
             None => Written::Bare,
         };
+        // A quote that nothing closes on its line was no quote, if words follow.
+        let is_open = self.quote.is_some() && matches!(byte, None | Some(b'\n'));
+        if is_open && value.contains(&b' ') {
+            return Outcome::Step(Step::nothing());
+        }
         let secret = match &rule.shape {
             Some(shape) => shape.captures(value).and_then(|found| {
                 let found = found.get(1).or_else(|| found.get(0))?;
