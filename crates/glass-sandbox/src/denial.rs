@@ -125,6 +125,7 @@ fn file(plan: &Plan, path: &Path, trouble: Trouble) -> Option<String> {
 fn sentence(path: &Path, nearest: Option<(&Path, Why)>, is_hidden: bool) -> String {
     let shown = path.display();
     let ask = |field: &str| format!("; ask for {field} with {shown}");
+    let is_tmp = nearest.is_some_and(|(at, _)| crate::system::is_tmp(at));
     let (why, ask) = match nearest.map(|(_, why)| why) {
         Some(Why::Git) => (
             "git's hooks, configuration or repository are protected",
@@ -149,7 +150,7 @@ fn sentence(path: &Path, nearest: Option<(&Path, Why)>, is_hidden: bool) -> Stri
             "the workspace is read-only",
             "; ask for TYPE_WORKSPACE_READWRITE".to_owned(),
         ),
-        Some(Why::Private) => (
+        Some(Why::Private) if is_tmp => (
             "temporary files are turned off",
             "; ask without disable_tmp_write, or write in the workspace".to_owned(),
         ),

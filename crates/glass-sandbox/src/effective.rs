@@ -155,12 +155,7 @@ fn settle(
             return Err(Refusal::Path { path, why });
         }
     }
-    let hidden = settings.hidden_places();
-    let extras = readwrite.iter().chain(&readonly);
-    let revealed = extras
-        .filter(|extra| hidden.iter().any(|h| extra.path.starts_with(&h.path)))
-        .map(|extra| extra.path.clone())
-        .collect();
+    let revealed = revealed(readwrite.iter().chain(&readonly), settings);
     let git = git_level(asked.block_git_writes, settings.git);
     Ok(Effective {
         policy: SandboxPolicy {
@@ -178,6 +173,22 @@ fn settle(
         revealed,
         narrowed: None,
     })
+}
+
+/// Those places that would be hidden if nobody had asked. Looking for what is
+/// hidden takes time, so that is done only if there is something to compare.
+fn revealed<'a>(
+    extras: impl Iterator<Item = &'a Place> + Clone,
+    settings: &Settings,
+) -> Vec<PathBuf> {
+    if extras.clone().next().is_none() {
+        return Vec::new();
+    }
+    let hidden = settings.hidden_places();
+    extras
+        .filter(|extra| hidden.iter().any(|h| extra.path.starts_with(&h.path)))
+        .map(|extra| extra.path.clone())
+        .collect()
 }
 
 /// The level that a request stands for. Not to block writes to git is not to

@@ -114,7 +114,13 @@ pub(crate) fn hide_secrets(draft: &mut Draft<'_>) {
 pub(crate) fn protect_believed(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let settings = draft.settings;
     for path in settings.paths(&settings.readonly) {
-        draft.protect_path(&path, Why::StartFile);
+        // Whoever works on exactly this asked for it by its name.
+        let is_asked = |why| matches!(why, Why::Workspace | Why::Extra);
+        let entry = Place::resolve(&path).ok();
+        let entry = entry.and_then(|place| draft.layout.at(&place.path));
+        if !entry.is_some_and(|entry| is_asked(entry.why)) {
+            draft.protect_path(&path, Why::StartFile);
+        }
     }
     if !draft.writes_workspace() {
         return Ok(());
@@ -214,6 +220,12 @@ fn stand(path: &Path, is_dir: bool) -> Result<(), Refusal> {
         path: path.to_path_buf(),
         why: "something else is in the way".to_owned(),
     })
+}
+
+/// Whether a cover is a place for temporary files.
+pub(crate) fn is_tmp(path: &Path) -> bool {
+    let mut places = TMP.iter().chain([&SHARED_MEMORY]);
+    places.any(|place| path == Path::new(place))
 }
 
 fn is_plain_directory(path: &Path) -> bool {

@@ -28,7 +28,8 @@ pub(crate) fn beyond(asked: &Effective, granted: &Effective) -> Option<String> {
     {
         return Some("writing to /tmp".to_owned());
     }
-    if asked.git < granted.git && asked_kind > 0 {
+    let can_write = asked_kind > 0 || !asked.readwrite.is_empty();
+    if asked.git < granted.git && can_write {
         return Some(match asked.git {
             GitLevel::None => "writing git's hooks and configuration".to_owned(),
             _ => "writing to .git".to_owned(),

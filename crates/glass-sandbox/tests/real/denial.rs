@@ -123,3 +123,16 @@ fn a_file_that_cannot_be_written_anyway_is_not_claimed() {
         "touch: cannot touch 'd/x': Read-only file system",
     );
 }
+
+#[test]
+fn temporary_files_that_are_turned_off_are_named() {
+    let f = Fixture::new();
+    let plan = f.plan(&SandboxPolicy {
+        disable_tmp_write: Some(true),
+        ..readwrite()
+    });
+    let line = "mktemp: failed to create file via template '/tmp/tmp.XX': Read-only file system";
+    check_says(&f, &plan, line, "disable_tmp_write");
+    let plan = f.plan(&readwrite());
+    check_silent(&f, &plan, line);
+}

@@ -245,3 +245,14 @@ fn a_command_begins_in_the_workspace() {
     std::os::unix::fs::symlink(f.path("out"), f.path("ws/link")).unwrap();
     assert!(plan.admits(&f.path("ws/link")).is_err());
 }
+
+#[test]
+fn a_directory_that_programs_believe_can_be_worked_on_by_its_name() {
+    let f = Fixture::new();
+    fs::create_dir_all(f.path("home/.config/nvim")).unwrap();
+    let workspace = f.workspace_at("home/.config/nvim");
+    let role = glass_model::Role::Person;
+    let rights = glass_sandbox::resolve(None, None, &f.settings, role, &workspace).unwrap();
+    let plan = glass_sandbox::plan(&rights, &workspace, &f.facts, &f.settings).unwrap();
+    check(&plan, &f.path("home/.config/nvim/init.lua"), View::Writable);
+}

@@ -300,3 +300,19 @@ fn without_namespaces_only_reading_can_be_had() {
     f.facts.build = None;
     assert!(f.try_plan(&readonly()).is_err());
 }
+
+#[test]
+fn deciding_takes_microseconds() {
+    let f = Fixture::new();
+    let workspace = f.workspace();
+    let best = (0..200)
+        .map(|_| {
+            let begin = std::time::Instant::now();
+            resolve(None, None, &f.settings, Role::Agent, &workspace).unwrap();
+            begin.elapsed()
+        })
+        .min()
+        .unwrap();
+    // A bound against mistakes of another order, not a measurement.
+    assert!(best < std::time::Duration::from_millis(1), "{best:?}");
+}
