@@ -70,7 +70,7 @@ impl Line {
                 continue;
             }
             self.end_partial(here, &mut wrapped);
-            self.control(bytes[at]);
+            self.control(bytes[at], here, &mut wrapped);
             at += 1;
         }
     }
@@ -87,11 +87,16 @@ impl Line {
         &self.scratch
     }
 
-    fn control(&mut self, byte: u8) {
+    fn control(&mut self, byte: u8, offset: u64, wrapped: &mut impl FnMut(&str, u64)) {
         match byte {
             b'\r' => self.cells.edit(Edit::To(0)),
             0x08 => self.cells.edit(Edit::Left(1)),
-            b'\t' => self.cells.tab(),
+            b'\t' => {
+                if self.cells.is_at_end() {
+                    self.make_room(1, offset, wrapped);
+                }
+                self.cells.tab();
+            }
             0x1b => self.sequence = Sequence::begin(),
             _ => {}
         }
@@ -189,12 +194,17 @@ impl Line {
         let Some(width) = character.width() else {
             return;
         };
+        self.make_room(width, offset, wrapped);
+        self.cells.print(character, width);
+    }
+
+    /// Begins another row, if the current one has no room for so many columns.
+    fn make_room(&mut self, width: usize, offset: u64, wrapped: &mut impl FnMut(&str, u64)) {
         if !self.cells.has_room(width) {
             self.cells.take_full(&mut self.scratch);
             self.has_wrapped = true;
             wrapped(&self.scratch, offset);
         }
-        self.cells.print(character, width);
     }
 }
 

@@ -102,17 +102,23 @@ impl Cells {
         self.cursor += width;
     }
 
+    /// Whether nothing stands at or after the cursor.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.cursor == self.cells.len()
+    }
+
     /// Moves to the next tab stop. Over columns that nothing was written to, a
-    /// tab is remembered as such.
+    /// tab is remembered as such; it needs room for one column.
     pub(super) fn tab(&mut self) {
         let stop = (self.cursor / TAB_COLUMNS + 1) * TAB_COLUMNS;
-        let stop = stop.min(self.columns - 1).max(self.cursor);
-        if self.cursor == self.cells.len() && stop > self.cursor {
+        if self.is_at_end() {
             self.shaped = true;
             self.cells.push(Cell::Tab);
-            self.cells.resize(stop, Cell::TabTail);
+            self.cursor = stop.min(self.columns);
+            self.cells.resize(self.cursor, Cell::TabTail);
+        } else {
+            self.cursor = stop.min(self.columns - 1).max(self.cursor);
         }
-        self.cursor = stop;
     }
 
     pub(super) fn edit(&mut self, edit: Edit) {
@@ -159,13 +165,15 @@ impl Cells {
         self.take(self.cells.len(), out);
     }
 
-    /// Moves the text of the last row of a line that has others into `out`. It
-    /// has two columns at least, so that the line is longer than its first row
-    /// when it is read again, too.
+    /// Moves the text of the last row of a line that has others into `out`. One
+    /// that was rewritten keeps two columns at least, so that the line is longer
+    /// than a row when it is read again, too.
     pub(super) fn take_last(&mut self, out: &mut String) {
-        let length = self.cells.len().max(2);
-        self.cells.resize(length, Cell::Blank);
-        self.take(length, out);
+        if self.rewritten {
+            let length = self.cells.len().max(2);
+            self.cells.resize(length, Cell::Blank);
+        }
+        self.take(self.cells.len(), out);
     }
 
     /// Moves the text of a line's only row into `out`, without the blanks at

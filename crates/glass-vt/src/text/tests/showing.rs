@@ -57,6 +57,14 @@ fn tabs_stay_where_they_are_and_count_as_columns() {
 }
 
 #[test]
+fn no_tab_is_lost_at_the_end_of_a_row() {
+    for length in 4_080..4_110 {
+        let line = format!("{}\t\tb\n", "a".repeat(length));
+        assert!(clean(line.as_bytes()) == line, "{length}");
+    }
+}
+
+#[test]
 fn a_line_feed_ends_whatever_is_unfinished() {
     check("\x1b]0;never ended\nnext\n", "\nnext\n");
     check("\x1bPnever\nnext\x1b[31\nlast\n", "\nnext\nlast\n");
