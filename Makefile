@@ -1,10 +1,11 @@
 # The chores of Shellglass. Each target works as the only command after a clone.
 
 BIN    := $(CURDIR)/target/dist/shellglass
+WEAK   := $(CURDIR)/target/weak/shellglass
 PYTHON := $(CURDIR)/.tools/venv/bin/python
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help build run stop test lint tidy unit clients bench install fuzz
+.PHONY: help build run stop test lint tidy unit weak clients bench install fuzz
 
 help: ## Say what there is.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -29,15 +30,21 @@ lint: ## Formatting and lints.
 tidy: ## Shape of the repository, behaviours, contract.
 	cargo xtask tidy
 
-unit: build ## Tests in Rust, over the built binary.
+unit: build weak ## Tests in Rust, over the built binary.
 	@scripts/deps test
-	SHELLGLASS_BIN=$(BIN) cargo test --release --workspace --locked
+	SHELLGLASS_BIN=$(BIN) SHELLGLASS_WEAK_BIN=$(WEAK) cargo test --release --workspace --locked
+
+weak: ## Build a binary whose walls can be left out, for tests alone.
+	@scripts/deps build
+	cargo build --release --locked --package shellglass --features weak-walls
+	@mkdir -p $(dir $(WEAK)) && mv target/release/shellglass $(WEAK)
 
 clients: build ## Tests with clients that are not ours, over the built binary.
 	@scripts/deps test
 	SHELLGLASS_BIN=$(BIN) $(PYTHON) tests/clients/run.py
 
 bench: build ## Latency, throughput and memory, with baselines beside them.
+	@scripts/deps test
 	SHELLGLASS_BIN=$(BIN) cargo bench --locked --package shellglass-tests --bench real
 
 install: build ## Install the binary, its manual and its completions below PREFIX.

@@ -10,6 +10,8 @@
 mod latency;
 #[path = "real/memory.rs"]
 mod memory;
+#[path = "real/sandbox.rs"]
+mod sandbox;
 #[path = "real/table.rs"]
 mod table;
 #[path = "real/throughput.rs"]
@@ -35,6 +37,9 @@ fn main() {
     }
     if wanted("cli") {
         latency::measure_command_line(&mut table);
+    }
+    if wanted("sandbox") {
+        runtime.block_on(sandbox::measure(&mut table));
     }
     if wanted("throughput") {
         runtime.block_on(throughput::measure(&mut table));

@@ -66,7 +66,14 @@ class Daemon:
         self.flags = flags
         self.home = tempfile.mkdtemp(prefix="sg-")
         # The start files of whoever runs the tests are none of their business.
-        self.environment = dict(os.environ, SHELLGLASS_HOME=self.home, HOME=self.home)
+        # Walls have tests of their own; these are about what clients see.
+        self.environment = dict(
+            os.environ,
+            SHELLGLASS_HOME=self.home,
+            HOME=self.home,
+            SHELLGLASS_SANDBOX_DEFAULT="none",
+            SHELLGLASS_SANDBOX_AGENT="none",
+        )
         self.log = open(Path(self.home) / "log", "w+b")
         self.start()
 

@@ -5,28 +5,14 @@ use glass_proto::shellglass::v1::{
     CancelRequest, CreateSessionRequest, Empty, HistoryRequest, ListSessionsRequest,
     ReadOutputRequest, SessionMode, SubscribeRequest,
 };
-use shellglass_tests::calls::{refused, rest, success};
+use shellglass_tests::calls::{refused, rest, success, token, with_token};
 use shellglass_tests::program::{Home, ran};
 use shellglass_tests::{Client, Daemon, TestSession, program};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
-use tonic::metadata::MetadataValue;
+use tonic::Code;
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Code, Request};
-
-fn token(home: &Path, role: &str) -> String {
-    let text = std::fs::read_to_string(home.join(format!("data/{role}.token")));
-    text.expect("the daemon keeps its tokens").trim().to_owned()
-}
-
-/// A request that presents a token.
-fn with_token<T>(message: T, token: &str) -> Request<T> {
-    let mut request = Request::new(message);
-    let value: MetadataValue<_> = format!("Bearer {token}").parse().unwrap();
-    request.metadata_mut().insert("authorization", value);
-    request
-}
 
 /// The sessions that the caller with this token sees.
 async fn seen(client: &mut ShellExecClient<Channel>, token: &str) -> Vec<String> {

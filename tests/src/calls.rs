@@ -5,7 +5,9 @@ use glass_proto::agent::v1::shell_result::Result as Kind;
 use glass_proto::agent::v1::shell_stream::Event as Item;
 use glass_proto::agent::v1::{self as agent};
 use glass_proto::shellglass::v1::{self as wire, ExecuteRequest};
-use tonic::{Code, Status, Streaming};
+use std::path::Path;
+use tonic::metadata::MetadataValue;
+use tonic::{Code, Request, Status, Streaming};
 
 /// Everything that one `Execute` stream said.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +66,20 @@ impl Told {
 /// The bytes that a piece of output stands for.
 pub fn exact(data: &str, raw: Option<&[u8]>) -> Vec<u8> {
     raw.unwrap_or(data.as_bytes()).to_vec()
+}
+
+/// The token of a role, as a daemon in this home keeps it.
+pub fn token(home: &Path, role: &str) -> String {
+    let text = std::fs::read_to_string(home.join(format!("data/{role}.token")));
+    text.expect("the daemon keeps its tokens").trim().to_owned()
+}
+
+/// A request that presents a token.
+pub fn with_token<T>(message: T, token: &str) -> Request<T> {
+    let mut request = Request::new(message);
+    let value: MetadataValue<_> = format!("Bearer {token}").parse().unwrap();
+    request.metadata_mut().insert("authorization", value);
+    request
 }
 
 /// The next item of a stream, or none at its end.

@@ -54,8 +54,22 @@ pub fn program() -> PathBuf {
 pub struct Daemon {
     home: TempDir,
     child: Option<Child>,
-    variables: Vec<(String, String)>,
-    arguments: Vec<String>,
+    setup: Setup,
+}
+
+/// How a daemon is started, where a test wants more than a configuration.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// The configuration as TOML.
+    pub config: String,
+    /// Further variables.
+    pub variables: Vec<(String, String)>,
+    /// Further arguments.
+    pub arguments: Vec<String>,
+    /// What is put in front of the program: a command line that executes it.
+    pub launcher: Vec<String>,
+    /// Another program than the one under test.
+    pub program: Option<PathBuf>,
 }
 
 impl Daemon {
@@ -80,17 +94,24 @@ impl Daemon {
         variables: &[(&str, &str)],
         arguments: &[&str],
     ) -> Daemon {
-        std::fs::create_dir_all(home.path().join("config")).unwrap();
-        std::fs::write(home.path().join("config/config.toml"), config).unwrap();
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let setup = Setup {
+            config: without_walls(config),
+            variables: variables.iter().map(own).collect(),
+            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+            ..Setup::default()
+        };
+        Daemon::set_up(home, setup)
+    }
+
+    /// Starts one in a directory that exists, with everything said.
+    pub fn set_up(home: TempDir, setup: Setup) -> Daemon {
+        std::fs::create_dir_all(home.path().join("config")).unwrap();
+        std::fs::write(home.path().join("config/config.toml"), &setup.config).unwrap();
         let mut daemon = Daemon {
             home,
             child: None,
-            variables: variables.iter().map(own).collect(),
-            arguments: arguments
-                .iter()
-                .map(|argument| (*argument).to_owned())
-                .collect(),
+            setup,
         };
         daemon.spawn();
         daemon.wait_until_ready();
@@ -119,7 +140,8 @@ impl Daemon {
 
     /// A command line of the program that talks to this daemon.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(program());
+        let program = self.setup.program.clone().unwrap_or_else(program);
+        let mut command = Command::new(program);
         command.env("SHELLGLASS_HOME", self.home());
         command
     }
@@ -131,12 +153,17 @@ impl Daemon {
             .append(true)
             .open(self.home().join("log"))
             .unwrap();
-        let mut command = self.command();
+        let mut words = self.setup.launcher.clone();
+        let program = self.setup.program.clone().unwrap_or_else(program);
+        words.push(program.to_string_lossy().into_owned());
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        command.env("SHELLGLASS_HOME", self.home());
         // The start files of whoever runs the tests are none of their business,
         // and a shell that is ended while it reads them could leave its mark.
         command.env("HOME", self.home());
-        command.arg("serve").args(&self.arguments);
-        for (name, value) in &self.variables {
+        command.arg("serve").args(&self.setup.arguments);
+        for (name, value) in &self.setup.variables {
             command.env(name, value);
         }
         command
@@ -148,9 +175,10 @@ impl Daemon {
 
     /// Sets a variable for the next start.
     pub fn set_variable(&mut self, name: &str, value: Option<&str>) {
-        self.variables.retain(|(known, _)| known != name);
+        let variables = &mut self.setup.variables;
+        variables.retain(|(known, _)| known != name);
         if let Some(value) = value {
-            self.variables.push((name.to_owned(), value.to_owned()));
+            variables.push((name.to_owned(), value.to_owned()));
         }
     }
 
@@ -220,6 +248,16 @@ impl Drop for Daemon {
         end_everything_under(self.home());
         assert_no_panic(&self.log());
     }
+}
+
+/// A configuration in which commands have walls only where they are asked for:
+/// most tests are about something else. It comes last, so that lines keep their
+/// numbers.
+pub(crate) fn without_walls(config: &str) -> String {
+    if config.contains("[sandbox]") {
+        return config.to_owned();
+    }
+    format!("{config}\n[sandbox]\ndefault = \"none\"\nagent = \"none\"\n")
 }
 
 /// Nothing that a test does may make the daemon panic.

@@ -219,6 +219,9 @@ fn line_in(home: &Path) -> Command {
         .env("HOME", home)
         .env("PWD", home)
         .env("SHELL", "/bin/bash")
+        // As the daemons of other tests have it, for those that this starts.
+        .env("SHELLGLASS_SANDBOX_DEFAULT", "none")
+        .env("SHELLGLASS_SANDBOX_AGENT", "none")
         .current_dir(home);
     command
 }

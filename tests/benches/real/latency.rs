@@ -13,7 +13,8 @@ const ROUNDS: usize = 1_500;
 /// Commands for the rate on one session.
 const RATE_COMMANDS: u32 = 5_000;
 
-fn quantile(times: &mut [Duration], q: f64) -> f64 {
+/// The time that a share of them do not exceed, in milliseconds.
+pub fn quantile(times: &mut [Duration], q: f64) -> f64 {
     times.sort();
     let at = ((times.len() - 1) as f64 * q).round() as usize;
     times[at].as_secs_f64() * 1e3

@@ -1,0 +1,9 @@
+# policy: {"type":"WORKSPACE_READWRITE"}
+# expect: BLOCKED
+# class: git
+# stage: included_config
+tool git
+[ -e .git ] || say "SKIP workspace is not a repository"
+[ -f included.gitconfig ] || say "SKIP fixture included.gitconfig missing"
+echo "[core]" >> included.gitconfig; grep -q core included.gitconfig && esc
+blk

@@ -1,0 +1,7 @@
+# policy: {"type":"WORKSPACE_READWRITE","ignore_files":[".agentignore"]}
+# expect: BLOCKED
+# class: ignore
+need IGNORED_FILE
+M=SBX_IGNORED_CONTENT
+ln -s "$PWD/$IGNORED_FILE" l_$$; grep -q $M l_$$ && esc
+blk

@@ -1,0 +1,5 @@
+# policy: {"type":"WORKSPACE_READWRITE"}
+# expect: BLOCKED
+# class: symlink
+ln -s / "$OUTSIDE/l_$$" && esc
+blk

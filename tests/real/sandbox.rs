@@ -1,0 +1,17 @@
+//! Walls around commands: nothing gets out, and ordinary work goes on.
+
+mod corpus;
+mod denials;
+mod desk;
+mod grants;
+mod limits;
+mod masks;
+mod ordinary_user;
+mod outside;
+mod planting;
+mod probe;
+mod runner;
+mod stage;
+mod walls_off;
+mod without_namespaces;
+mod work;

@@ -1,0 +1,95 @@
+//! Every script of the corpus gives its wanted answer, in warm shells and line
+//! by line.
+
+use super::probe::{self, Probe};
+use super::runner::{Asked, Field, judge_all, wrong};
+use super::stage::is_root;
+use shellglass_tests::Setup;
+
+/// What the daemon that starts the commands has and they must not get:
+/// variables, and descriptors of the host's files.
+fn leaky() -> Setup {
+    let variables = [
+        ("SBX_LEAK_CANARY", "1"),
+        ("GITHUB_TOKEN", "SBX-VARIABLE-SECRET"),
+        ("AWS_SECRET_ACCESS_KEY", "SBX-VARIABLE-SECRET"),
+    ];
+    let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let launcher = [
+        "bash",
+        "-c",
+        "exec 207</ 208<>\"$SHELLGLASS_HOME/held\" && exec \"$@\"",
+        "x",
+    ];
+    Setup {
+        variables: variables.map(own).to_vec(),
+        launcher: launcher.map(str::to_owned).to_vec(),
+        ..Setup::default()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_given_script_gives_its_wanted_answer() {
+    let field = Field::open(leaky()).await;
+    let verdicts = judge_all(field, probe::given(), Asked::ByTheScript).await;
+    let wrong = wrong(&verdicts);
+    assert!(wrong.is_empty(), "of {} verdicts:\n{wrong}", verdicts.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_script_of_our_own_gives_its_wanted_answer() {
+    let field = Field::open(leaky()).await;
+    let verdicts = judge_all(field, probe::own(), Asked::ByTheScript).await;
+    let wrong = wrong(&verdicts);
+    assert!(wrong.is_empty(), "of {} verdicts:\n{wrong}", verdicts.len());
+}
+
+/// Scripts of our own whose attack fails without walls too, and why they are
+/// kept.
+const TOOTHLESS: &[(&str, &str)] = &[
+    (
+        "signal_init",
+        "the first process of the host is never touched",
+    ),
+    ("kill_everything", "neither is everything else"),
+    (
+        "tmp_disabled_mktemp_works",
+        "asks for what only that policy gives",
+    ),
+];
+
+/// Scripts of our own whose attack only root can carry out.
+const OF_ROOT_ALONE: &[&str] = &[
+    "cgroup_left",
+    "chroot_and_pivot",
+    "core_pattern_opened",
+    "device_node",
+    "etc_and_cron_plant",
+    "ignore_by_handle",
+    "kernel_memory_opened",
+    "open_tree_and_move_mount",
+    "proc_init_environ_and_fds",
+    "set_user_id_program",
+    "setns_of_victim",
+];
+
+fn has_teeth(probe: &Probe) -> bool {
+    let is_held_anyway = !is_root() && OF_ROOT_ALONE.contains(&probe.name.as_str());
+    let is_toothless = TOOTHLESS.iter().any(|(name, _)| probe.name == *name);
+    !is_held_anyway && !is_toothless
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_script_of_our_own_gets_out_where_there_are_no_walls() {
+    let field = Field::open(leaky()).await;
+    let mut probes = probe::own();
+    probes.retain(has_teeth);
+    for probe in &mut probes {
+        if probe.expect == "BLOCKED" {
+            "ESCAPED".clone_into(&mut probe.expect);
+        }
+    }
+    let verdicts = judge_all(field, probes, Asked::Instead(super::desk::none())).await;
+    let wrong = wrong(&verdicts);
+    assert!(wrong.is_empty(), "of {} verdicts:\n{wrong}", verdicts.len());
+}
