@@ -51,6 +51,11 @@ pub(crate) enum Command {
     History(History),
     /// Print the output of an execution.
     Output(Output),
+    /// Say what would happen to a command, and test rules.
+    #[command(subcommand)]
+    Policy(Policy),
+    /// Try what works on this machine, and say how to mend what does not.
+    Doctor(Doctor),
     /// Show the configuration.
     #[command(subcommand)]
     Config(Config),
@@ -64,6 +69,15 @@ pub(crate) enum Command {
     },
     /// Print the manual page.
     Man,
+}
+
+/// Tries shells, signals and walls in a daemon of its own. Exits with 1 where
+/// something that the configuration needs is broken.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The daemon listens on a Unix socket that only you can use. It prints one
@@ -228,6 +242,35 @@ pub(crate) struct Output {
     /// Go on until the execution ends.
     #[arg(long)]
     pub follow: bool,
+}
+
+/// Nothing is run, and no daemon is needed.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Policy {
+    /// Say what a command line runs, whether it may, and why.
+    Check(PolicyCheck),
+    /// Test the rules of a file against their examples.
+    Test {
+        /// The rules file.
+        file: PathBuf,
+    },
+}
+
+/// Exits with 0 whatever is decided: the answer is on standard output.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyCheck {
+    /// The command, as one shell string.
+    #[arg(allow_hyphen_values = true)]
+    pub command: String,
+    /// The shell whose language it is in.
+    #[arg(long, default_value = "bash")]
+    pub shell: String,
+    /// Use these rules beside the built-in ones.
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The configuration: one TOML file in layers.

@@ -115,7 +115,8 @@ async fn start(context: &Context, socket: &Path) -> Result<Client, Failure> {
     }
 }
 
-async fn dial(socket: &Path) -> Result<Client, tonic::transport::Error> {
+/// Reaches the daemon at this socket.
+pub(crate) async fn dial(socket: &Path) -> Result<Client, tonic::transport::Error> {
     // Room for floods: with the usual windows the daemon waits for us.
     let endpoint = Endpoint::from_shared(format!("unix:{}", socket.display()))?
         .initial_stream_window_size(WINDOW_BYTES)

@@ -2,10 +2,12 @@
 
 mod cancel;
 mod config;
+mod doctor;
 pub(crate) mod filter;
 mod history;
 mod keeper;
 mod output;
+mod policy;
 mod run;
 mod serve;
 mod session;
@@ -25,6 +27,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Cancel(arguments) => block_on(cancel::cancel(&arguments))?,
         Command::History(arguments) => block_on(history::history(&arguments))?,
         Command::Output(arguments) => block_on(output::output(&arguments))?,
+        Command::Policy(command) => policy::policy(&command),
+        Command::Doctor(arguments) => block_on(doctor::doctor(&arguments))?,
         Command::Config(command) => config::config(&command),
         Command::Filter(command) => filter::filter(&command),
         Command::Completions { shell } => texts::completions(shell),

@@ -1,0 +1,117 @@
+//! Shells, engines, bytes and signals.
+
+use super::check::{Check, Verdict};
+use super::patient::Patient;
+use crate::error::Failure;
+use glass_proto::agent::v1::shell_result::Result as Kind;
+use glass_proto::agent::v1::{SandboxPolicy, ShellResult, sandbox_policy};
+use glass_proto::shellglass::v1::{Empty, SessionMode};
+
+/// What a shell has to print: a colour and a byte that no text has.
+const EXPECTED: &str = "\u{1b}[1mshellglass\u{1b}[0m";
+
+/// What makes it print that, in every shell.
+const PRINT: &str = r"printf '\033[1mshellglass\033[0m'";
+
+/// The shells that are worth having.
+const SHELLS: [&str; 4] = ["bash", "zsh", "fish", "sh"];
+
+/// Tries every shell that was found, warm and one for each command.
+pub(super) async fn shells(patient: &mut Patient, checks: &mut Vec<Check>) {
+    let found = match patient.client.get_capabilities(Empty {}).await {
+        Ok(answer) => answer.into_inner().shells,
+        Err(status) => return checks.push(Check::failed("shells", "found", status.into())),
+    };
+    for name in SHELLS {
+        let path = found
+            .iter()
+            .find(|path| path.rsplit('/').next() == Some(name));
+        let Some(path) = path else {
+            let fix = format!("install {name}, if you want to use it");
+            let verdict = Verdict::Missing;
+            checks.push(Check::bad("shells", name, verdict, "not found", &fix));
+            continue;
+        };
+        for (mode, what) in [(SessionMode::Pipe, "warm"), (SessionMode::Line, "line")] {
+            let result = patient.run(path, mode, none(), PRINT).await;
+            let name = format!("{name} ({what})");
+            checks.push(judge("shells", name, result, |result| {
+                printed(result) == Some(EXPECTED)
+            }));
+        }
+    }
+}
+
+/// Tries how commands end: by their code, by a signal, by a deadline.
+pub(super) async fn endings(patient: &mut Patient, checks: &mut Vec<Check>) {
+    let tries: [(&str, &str, fn(&ShellResult) -> bool); 2] = [
+        ("exit codes", "exit 42", |result| code(result) == Some(42)),
+        ("signals", "kill -TERM $$", |result| {
+            code(result) == Some(143)
+        }),
+    ];
+    for (name, command, is_right) in tries {
+        let result = patient.run("", SessionMode::Line, none(), command).await;
+        checks.push(judge("commands", name, result, is_right));
+    }
+}
+
+/// No walls.
+pub(super) fn none() -> SandboxPolicy {
+    SandboxPolicy {
+        r#type: sandbox_policy::Type::InsecureNone.into(),
+        ..SandboxPolicy::default()
+    }
+}
+
+/// What a try came to.
+pub(super) fn judge(
+    group: &'static str,
+    name: impl Into<String>,
+    result: Result<ShellResult, Failure>,
+    is_right: impl Fn(&ShellResult) -> bool,
+) -> Check {
+    let name = name.into();
+    match result {
+        Ok(result) if is_right(&result) => Check::good(group, name, "works"),
+        Ok(result) => {
+            let seen = said(&result);
+            let fix = "please report this, with the whole of what doctor says";
+            Check::bad(group, name, Verdict::Broken, seen, fix)
+        }
+        Err(failure) => Check::failed(group, &name, failure),
+    }
+}
+
+pub(super) fn printed(result: &ShellResult) -> Option<&str> {
+    match &result.result {
+        Some(Kind::Success(success)) => Some(&success.stdout),
+        _ => None,
+    }
+}
+
+pub(super) fn code(result: &ShellResult) -> Option<i32> {
+    match &result.result {
+        Some(Kind::Success(_)) => Some(0),
+        Some(Kind::Failure(failure)) if !failure.exit_code_unknown => Some(failure.exit_code),
+        _ => None,
+    }
+}
+
+/// What a result says, in one line.
+fn said(result: &ShellResult) -> String {
+    match &result.result {
+        Some(Kind::Success(success)) => format!("it printed {:?}", success.stdout),
+        Some(Kind::Failure(failure)) => {
+            format!(
+                "it exited with {}: {}",
+                failure.exit_code,
+                failure.stderr.trim()
+            )
+        }
+        Some(Kind::SpawnError(error)) => error.error.clone(),
+        Some(Kind::PermissionDenied(denied)) => denied.error.clone(),
+        Some(Kind::Timeout(_)) => "it took too long".to_owned(),
+        _ => "it did not run".to_owned(),
+    }
+}
