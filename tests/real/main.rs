@@ -13,6 +13,7 @@ mod journal;
 mod keeper;
 mod left_behind;
 mod matrix;
+mod policy;
 mod roles;
 mod sandbox;
 mod service;

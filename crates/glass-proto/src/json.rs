@@ -7,7 +7,8 @@
 use crate::DESCRIPTORS;
 use crate::agent::v1::ShellResult;
 use crate::shellglass::v1::{
-    CancelResponse, Empty, ListSessionsResponse, ReadOutputResponse, Session, SessionHistory,
+    CancelResponse, CheckCommandResponse, Empty, ListSessionsResponse, ReadOutputResponse, Session,
+    SessionHistory,
 };
 use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, SerializeOptions};
@@ -34,6 +35,7 @@ macro_rules! named {
 named! {
     ShellResult => "agent.v1.ShellResult",
     CancelResponse => "shellglass.v1.CancelResponse",
+    CheckCommandResponse => "shellglass.v1.CheckCommandResponse",
     Empty => "shellglass.v1.Empty",
     ListSessionsResponse => "shellglass.v1.ListSessionsResponse",
     ReadOutputResponse => "shellglass.v1.ReadOutputResponse",

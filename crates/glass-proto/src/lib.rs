@@ -4,11 +4,13 @@
 
 mod convert;
 pub mod json;
+mod policy;
 
 pub use convert::{
     exit_details, exit_event, exit_stream, sandbox_from_wire, sandbox_to_wire, session_event,
     text_and_raw, wire_execution,
 };
+pub use policy::{check_command, parsing_result, reasons};
 
 /// The messages of the mission.
 #[allow(missing_docs, clippy::all)]

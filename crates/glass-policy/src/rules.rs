@@ -1,0 +1,248 @@
+//! Rules: prefixes of words, what to decide, why, and examples that say so.
+
+use crate::limits::{RULES_BYTES_MAX, RULES_MAX};
+use crate::line::Word;
+use crate::unwrap::base_name;
+use glass_model::Verdict;
+use serde::Deserialize;
+use thiserror::Error;
+
+/// A rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The words that a command must begin with, after quotes are removed.
+    pub prefix: Vec<String>,
+    /// What it decides.
+    pub verdict: Verdict,
+    /// Why.
+    pub reason: String,
+    /// Lines that it must decide.
+    pub matches: Vec<String>,
+    /// Lines that it must leave alone.
+    pub not_matches: Vec<String>,
+}
+
+impl Rule {
+    /// Whether a command that begins with these words is this rule's. The
+    /// words must be literal: what may become another word matches nothing.
+    pub(crate) fn covers(&self, words: &[Word]) -> bool {
+        self.prefix.len() <= words.len()
+            && self
+                .prefix
+                .iter()
+                .zip(words)
+                .all(|(part, word)| word.is_literal() && word.value == *part)
+    }
+}
+
+impl Rule {
+    /// The same for rules that narrow: the directory of a program does not
+    /// count, and neither does whether words could become others.
+    pub(crate) fn covers_loosely(&self, words: &[Word]) -> bool {
+        let Some((name, rest)) = words.split_first() else {
+            return false;
+        };
+        let Some((first, others)) = self.prefix.split_first() else {
+            return false;
+        };
+        (name.value == *first || base_name(name) == first)
+            && others.len() <= rest.len()
+            && others
+                .iter()
+                .zip(rest)
+                .all(|(part, word)| word.value == *part)
+    }
+}
+
+/// Who wrote a rule, and so what it may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// It comes with Shellglass.
+    BuiltIn,
+    /// The user's own.
+    User,
+    /// A project's. It only narrows: an *allow* of a project is ignored.
+    Project,
+    /// A person answered *for this session* or *always*.
+    Remembered,
+}
+
+impl Layer {
+    /// Whether an *allow* of this layer counts.
+    pub fn may_allow(self) -> bool {
+        self != Layer::Project
+    }
+
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layer::BuiltIn => "built-in",
+            Layer::User => "user",
+            Layer::Project => "project",
+            Layer::Remembered => "remembered",
+        }
+    }
+}
+
+/// The rules of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleFile {
+    /// Whether the built-in *allow* rules count beside these; none says
+    /// nothing about it.
+    pub builtin_allow: Option<bool>,
+    /// The rules, in the order of the file.
+    pub rules: Vec<Rule>,
+}
+
+/// Why a rules file cannot be used.
+#[derive(Debug, Error)]
+pub enum RulesError {
+    /// It is not the TOML that rules are written in.
+    #[error("the rules cannot be read: {0}")]
+    Toml(#[from] toml::de::Error),
+    /// It is too large.
+    #[error("the rules are too many or too long")]
+    TooLarge,
+    /// A rule has no prefix, or an empty word in it.
+    #[error("rule {number} has no prefix")]
+    NoPrefix {
+        /// Counted from 1.
+        number: usize,
+    },
+    /// A rule does not do what its examples say.
+    #[error("rule {number} (`{prefix}`): {what}")]
+    Example {
+        /// Counted from 1.
+        number: usize,
+        /// The rule's prefix.
+        prefix: String,
+        /// Which example, and how it differs.
+        what: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileText {
+    builtin_allow: Option<bool>,
+    #[serde(default)]
+    rule: Vec<RuleText>,
+}
+
+/// A rule as it is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RuleText {
+    prefix: Vec<String>,
+    decision: VerdictText,
+    #[serde(default)]
+    reason: String,
+    #[serde(default, rename = "match")]
+    matches: Vec<String>,
+    #[serde(default)]
+    not_match: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum VerdictText {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl From<RuleText> for Rule {
+    fn from(text: RuleText) -> Rule {
+        Rule {
+            prefix: text.prefix,
+            verdict: match text.decision {
+                VerdictText::Allow => Verdict::Allow,
+                VerdictText::Ask => Verdict::Ask,
+                VerdictText::Deny => Verdict::Deny,
+            },
+            reason: text.reason,
+            matches: text.matches,
+            not_matches: text.not_match,
+        }
+    }
+}
+
+impl RuleFile {
+    /// Reads rules and checks their examples.
+    pub fn parse(text: &str) -> Result<RuleFile, RulesError> {
+        let file = RuleFile::parse_unchecked(text)?;
+        match crate::examples::failures(&file).into_iter().next() {
+            Some(failure) => Err(failure),
+            None => Ok(file),
+        }
+    }
+
+    /// Reads rules without checking their examples.
+    pub fn parse_unchecked(text: &str) -> Result<RuleFile, RulesError> {
+        if text.len() > RULES_BYTES_MAX {
+            return Err(RulesError::TooLarge);
+        }
+        let file: FileText = toml::from_str(text)?;
+        if file.rule.len() > RULES_MAX {
+            return Err(RulesError::TooLarge);
+        }
+        let rules: Vec<Rule> = file.rule.into_iter().map(Rule::from).collect();
+        for (index, rule) in rules.iter().enumerate() {
+            if rule.prefix.is_empty() || rule.prefix.iter().any(String::is_empty) {
+                return Err(RulesError::NoPrefix { number: index + 1 });
+            }
+        }
+        Ok(RuleFile {
+            builtin_allow: file.builtin_allow,
+            rules,
+        })
+    }
+}
+
+/// Every layer's rules.
+#[derive(Clone, Debug)]
+pub struct RuleSet {
+    builtin_allow: bool,
+    layers: Vec<(Layer, Vec<Rule>)>,
+}
+
+impl Default for RuleSet {
+    fn default() -> RuleSet {
+        RuleSet {
+            builtin_allow: true,
+            layers: Vec::new(),
+        }
+    }
+}
+
+impl RuleSet {
+    /// The built-in rules alone.
+    pub fn new() -> RuleSet {
+        RuleSet::default()
+    }
+
+    /// The same with another layer. No layer gives back what an earlier one
+    /// took.
+    pub fn with(mut self, layer: Layer, file: RuleFile) -> RuleSet {
+        if file.builtin_allow == Some(false) {
+            self.builtin_allow = false;
+        }
+        self.layers.push((layer, file.rules));
+        self
+    }
+
+    /// Every rule that counts, with its layer.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = (Layer, &Rule)> {
+        let builtin = crate::knowledge::knowledge().rules.iter();
+        let builtin = builtin
+            .filter(|rule| self.builtin_allow || rule.verdict != Verdict::Allow)
+            .map(|rule| (Layer::BuiltIn, rule));
+        let others = self
+            .layers
+            .iter()
+            .flat_map(|(layer, rules)| rules.iter().map(move |rule| (*layer, rule)));
+        builtin.chain(
+            others.filter(|(layer, rule)| layer.may_allow() || rule.verdict != Verdict::Allow),
+        )
+    }
+}
