@@ -136,7 +136,7 @@ fn locate_mounted(
 }
 
 /// Undoes the octal escapes of `mountinfo`.
-fn unescape(field: &[u8]) -> PathBuf {
+pub(crate) fn unescape(field: &[u8]) -> PathBuf {
     let mut path = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((&byte, tail)) = rest.split_first() {

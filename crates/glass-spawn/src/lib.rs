@@ -52,3 +52,5 @@ pub use process::{Delivery, ProcessRef};
 pub use stage::Stage;
 pub use sys::async_fd;
 pub use tree::peer_descends_from;
+#[cfg(feature = "weak-walls")]
+pub use walls::wall_is_off;

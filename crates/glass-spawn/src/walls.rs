@@ -34,16 +34,19 @@ mod layout;
 mod place;
 mod privileges;
 mod probe;
+mod tree;
+mod users;
 #[cfg(feature = "weak-walls")]
 mod weak;
 
-pub(crate) use build::{raise, separate};
+pub(crate) use build::{gather, raise, separate};
 pub(crate) use handover::pair;
 pub(crate) use init::run as run_init;
 pub(crate) use landlock::Rules;
 pub(crate) use layout::{LayoutError, Plan};
 pub(crate) use privileges::{confine, enter_landlock_only};
 pub(crate) use probe::probe;
+pub(crate) use users::{Users, hand_over};
 
 /// Whether a wall is switched off for a test. Never in an ordinary build.
 #[cfg(feature = "weak-walls")]

@@ -107,6 +107,10 @@ pub(super) fn begin(
     image.needs_cgroup = limits.needs_own;
     image.joins = limits.joins().map(AsRawFd::as_raw_fd).collect();
     image.nofile = setting.nofile;
+    if image.has_builder() {
+        let users = setting.users();
+        image.users = users.map(|users| [users.inner.as_raw_fd(), users.mounts.as_raw_fd()]);
+    }
     image.control = control.as_ref().map(AsRawFd::as_raw_fd);
     image.resets_oom_score = setting.resets_oom_score;
     image.gate = gates.first().map(|slot| slot.source);

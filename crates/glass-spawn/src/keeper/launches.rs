@@ -144,6 +144,8 @@ impl Launches {
                         effects.push(Effect::Answer(asker, Say::Failed(failed)));
                         forget(record);
                     }
+                    // What never had a child never was.
+                    None if record.child.is_none() => forget(record),
                     None => effects.extend(end(id, record, WaitStatus::Unknown)),
                 }
             }

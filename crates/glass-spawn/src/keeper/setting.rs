@@ -1,5 +1,6 @@
 //! What a keeper changes in its own process, and what children get instead.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,6 +12,7 @@ use rustix::process::{DumpableBehavior, Resource};
 use super::KeeperError;
 use crate::cgroup::{self, CgroupRoot};
 use crate::sys;
+use crate::walls::Users;
 
 /// The keeper's surroundings, once they are ready.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(super) struct Setting {
     pub resets_oom_score: bool,
     /// Where cgroups can be made, if anywhere.
     pub cgroups: Option<CgroupRoot>,
+    /// Who root is behind walls; made when it is first needed.
+    pub users: OnceCell<Option<Users>>,
 }
 
 impl Setting {
@@ -64,7 +68,22 @@ impl Setting {
             nofile: raise_nofile(),
             resets_oom_score: oom_score_was_changed(),
             cgroups: CgroupRoot::find().inspect(cgroup::enable),
+            users: OnceCell::new(),
         })
+    }
+}
+
+impl Setting {
+    /// Who root is behind walls, if we are root and can make it somebody else.
+    pub fn users(&self) -> Option<&Users> {
+        let make = || {
+            let root = rustix::process::geteuid().is_root();
+            let users = root.then(Users::make)?;
+            users
+                .inspect_err(|errno| tracing::warn!(%errno, "root stays root behind walls"))
+                .ok()
+        };
+        self.users.get_or_init(make).as_ref()
     }
 }
 

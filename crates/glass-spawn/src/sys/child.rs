@@ -118,13 +118,27 @@ fn become_program(image: &mut Image, failures: &mut RawFd) -> Result<Never, Fail
 /// Builds the walls, and returns in the shell's process behind them.
 fn go_inside(plan: &Plan, image: &Image, failures: RawFd) -> Result<Rules, Failure> {
     let (ours, theirs) = walls::pair().at(Stage::Fork)?;
-    walls::separate(plan)?;
+    let users = image.users.map(|[inner, mounts]| {
+        // SAFETY: both were kept for this process, and nothing else owns them.
+        let own = |fd| unsafe { OwnedFd::from_raw_fd(fd) };
+        walls::Users {
+            inner: own(inner),
+            mounts: own(mounts),
+        }
+    });
+    // Where root cannot be made somebody else, it stays who it is.
+    let materials = users.as_ref().and_then(|users| walls::gather(plan, users));
+    if materials.is_some() {
+        walls::hand_over(&given(&image.slots));
+    }
+    walls::separate(plan, users.as_ref().filter(|_| materials.is_some()))?;
+    drop(users);
     let init = kernel::fork(Parent::This).at(Stage::Fork)?;
     if init == 0 {
         be_init(theirs, image.control);
     }
     drop(theirs);
-    let rules = walls::raise(plan, ours.as_fd(), &given(&image.slots))?;
+    let rules = walls::raise(plan, materials, ours.as_fd(), &given(&image.slots))?;
     let gate = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).at(Stage::Fork)?;
     let (gate, opener) = gate;
     let shell = kernel::fork(Parent::Grandparent).at(Stage::Fork)?;
@@ -242,8 +256,8 @@ fn pass(gate: RawFd, failures: &mut RawFd) {
     }
 }
 
-/// Gives the descriptors their numbers and closes all others but `failures`,
-/// the control and the gate.
+/// Gives the descriptors their numbers and closes all others but those that
+/// are needed before the program is executed.
 ///
 /// A target may be the source of another slot, so all are first moved above
 /// every target; from there no copy can overwrite what is still needed.
@@ -252,6 +266,7 @@ fn place(image: &mut Image, failures: &mut RawFd) -> Result<(), i32> {
         slots,
         control,
         gate,
+        users,
         ..
     } = image;
     let floor = slots.last().map_or(0, |slot| slot.target + 1);
@@ -261,7 +276,9 @@ fn place(image: &mut Image, failures: &mut RawFd) -> Result<(), i32> {
     for fd in [&mut *control, &mut *gate].into_iter().flatten() {
         *fd = move_above(*fd, floor)?;
     }
-    // Last, so that it is the highest.
+    for fd in users.iter_mut().flatten() {
+        *fd = move_above(*fd, floor)?;
+    }
     *failures = move_above(*failures, floor)?;
     for slot in slots.iter() {
         // SAFETY: dup2 on numbers is a plain system call; what it replaces at
@@ -271,7 +288,10 @@ fn place(image: &mut Image, failures: &mut RawFd) -> Result<(), i32> {
             return Err(errno());
         }
     }
+    let [inner, mounts] = users.unwrap_or([*failures; 2]);
     let mut kept = [
+        inner,
+        mounts,
         control.unwrap_or(*failures),
         gate.unwrap_or(*failures),
         *failures,

@@ -76,6 +76,8 @@ pub(crate) struct Image {
     pub joins: Vec<RawFd>,
     /// The walls around it.
     pub walls: Option<Plan>,
+    /// Who root is behind namespaces: two of those, as `Users` has them.
+    pub users: Option<[RawFd; 2]>,
     /// For orders to who lives behind namespaces.
     pub control: Option<RawFd>,
     /// Whether the child's liability to be killed for memory is set to 0.
@@ -108,6 +110,7 @@ impl Image {
             rlimits: limits_of(&plan.resources),
             joins: Vec::new(),
             walls: plan.walls.map(Plan::new).transpose()?,
+            users: None,
             control: None,
             resets_oom_score: false,
             gate: None,
@@ -116,7 +119,7 @@ impl Image {
 
     /// Whether the process that is forked builds walls, and is not the child
     /// itself.
-    pub(super) fn has_builder(&self) -> bool {
+    pub fn has_builder(&self) -> bool {
         let build = self.walls.as_ref().map(|plan| plan.build);
         build == Some(WallBuild::Namespaces)
     }

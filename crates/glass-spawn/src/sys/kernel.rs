@@ -23,11 +23,13 @@ pub(crate) enum Reach {
 
 /// What is to change of mounts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Change {
+pub(crate) struct Change<'a> {
     /// Attributes to set.
     pub set: u64,
     /// Whether later changes outside stay outside.
     pub private: bool,
+    /// A user namespace through which its files' owners are seen.
+    pub users: Option<BorrowedFd<'a>>,
 }
 
 /// The number that the kernel gave, or what it said instead.
@@ -48,12 +50,14 @@ fn descriptor(result: libc::c_long) -> Result<OwnedFd> {
 }
 
 /// Changes the mount that a descriptor is the root of.
-pub(crate) fn change_mount(mount: BorrowedFd<'_>, reach: Reach, change: Change) -> Result<()> {
+pub(crate) fn change_mount(mount: BorrowedFd<'_>, reach: Reach, change: Change<'_>) -> Result<()> {
     let attributes = libc::mount_attr {
-        attr_set: change.set,
+        attr_set: change.set | change.users.map_or(0, |_| libc::MOUNT_ATTR_IDMAP),
         attr_clr: 0,
         propagation: if change.private { libc::MS_PRIVATE } else { 0 },
-        userns_fd: 0,
+        userns_fd: change
+            .users
+            .map_or(0, |fd| fd.as_raw_fd().cast_unsigned().into()),
     };
     let below = match reach {
         Reach::One => 0,
@@ -79,6 +83,17 @@ pub(crate) fn leave_namespaces(flags: libc::c_int) -> Result<()> {
     // SAFETY: takes an integer. None of the flags that are used makes threads
     // stop sharing memory or descriptors, and there is one thread only.
     answer(unsafe { libc::unshare(flags) }.into())?;
+    Ok(())
+}
+
+/// Enters a user namespace, as its root.
+pub(crate) fn enter_users(namespace: BorrowedFd<'_>) -> Result<()> {
+    // SAFETY: takes a descriptor and an integer; there is one thread only.
+    answer(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWUSER) }.into())?;
+    // SAFETY: take integers only. The raw calls, because there is one thread.
+    answer(unsafe { libc::syscall(libc::SYS_setresgid, 0, 0, 0) })?;
+    // SAFETY: as above.
+    answer(unsafe { libc::syscall(libc::SYS_setresuid, 0, 0, 0) })?;
     Ok(())
 }
 

@@ -24,7 +24,10 @@ pub fn end_orphans(init: &ProcessRef, within: Duration) -> bool {
             return true;
         }
         if Instant::now() >= until {
-            tracing::warn!(init = init.pid, "orphans do not end, so their namespace does");
+            tracing::warn!(
+                init = init.pid,
+                "orphans do not end, so their namespace does"
+            );
             drop(init.signal(libc::SIGKILL));
             return true;
         }

@@ -14,6 +14,8 @@ use super::devices::Devices;
 use super::furniture::{Furniture, Kind, attach, change, mount_new};
 use super::landlock::Rules;
 use super::layout::{Look, Place, Plan};
+use super::tree::{Copier, Tree};
+use super::users::Users;
 use super::{At, Failure, devices, handover, identity, place, wall_is_off};
 use crate::stage::Stage;
 use crate::sys::kernel::{self, Change, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
@@ -57,14 +59,32 @@ const SYS_HIDDEN: [&CStr; 7] = [
 
 /// A place whose source was opened before anything was covered.
 struct Opened {
-    tree: Option<OwnedFd>,
+    tree: Option<Tree>,
     kind: Kind,
     same: Option<glass_model::FileId>,
 }
 
-/// Leaves for new namespaces.
-pub(crate) fn separate(plan: &Plan) -> std::result::Result<(), Failure> {
-    identity::separate(plan.network || wall_is_off("network"))
+/// Everything of the host's that walls are built of.
+struct Sources {
+    root: Tree,
+    devices: Devices,
+    places: Vec<Opened>,
+}
+
+/// The host's own, before it is given up.
+pub(crate) struct Materials(Sources);
+
+/// Opens everything as the host's root, for walls behind which root is
+/// `users`. Nothing where that cannot be done with these file systems.
+pub(crate) fn gather(plan: &Plan, users: &Users) -> Option<Materials> {
+    let copier = Copier::each(users.mounts.as_fd()).ok()?;
+    open_all(plan, &copier).ok().map(Materials)
+}
+
+/// Leaves for new namespaces, as one of `users` if they are given.
+pub(crate) fn separate(plan: &Plan, users: Option<&Users>) -> std::result::Result<(), Failure> {
+    let network = plan.network || wall_is_off("network");
+    identity::separate(network, users)
 }
 
 /// Builds the file system inside, tells init with what it can cover more of
@@ -72,22 +92,28 @@ pub(crate) fn separate(plan: &Plan) -> std::result::Result<(), Failure> {
 /// descriptors of the program that must stay writable by name.
 pub(crate) fn raise(
     plan: &Plan,
+    materials: Option<Materials>,
     init: BorrowedFd<'_>,
     terminals: &[BorrowedFd<'_>],
 ) -> std::result::Result<Rules, Failure> {
     let umask = rustix::process::umask(Mode::empty());
     let mut rules = Rules::new().at(Stage::Landlock)?;
-    let host = place::root().at(Stage::Root)?;
-    privatise(host.as_fd()).at(Stage::Root)?;
-    let devices = Devices::open(host.as_fd()).at(Stage::Devices)?;
-    let opened = open_sources(host.as_fd(), &plan.places)?;
-    drop(host);
-    let root = change_root().at(Stage::Root)?;
-    let mut furniture = furnish(root.as_fd(), init, devices, &mut rules)?;
+    let sources = match materials {
+        Some(Materials(sources)) => sources,
+        None => {
+            privatise().at(Stage::Root)?;
+            open_all(plan, &Copier::Whole)?
+        }
+    };
+    // Now, because the kernel gives a new /proc only to who sees an old one.
+    let proc = handover::receive(init).at(Stage::Proc)?;
+    let tree = change_root(sources.root).at(Stage::Root)?;
+    let root = place::root().at(Stage::Root)?;
+    let mut furniture = furnish(root.as_fd(), tree, proc, sources.devices, &mut rules)?;
     place_all(
         root.as_fd(),
         &plan.places,
-        opened,
+        sources.places,
         &mut furniture,
         &mut rules,
     )?;
@@ -99,32 +125,46 @@ pub(crate) fn raise(
     Ok(rules)
 }
 
+fn open_all(plan: &Plan, copier: &Copier) -> std::result::Result<Sources, Failure> {
+    let host = place::root().at(Stage::Root)?;
+    Ok(Sources {
+        root: copier.copy(host.as_fd(), c"").at(Stage::Root)?,
+        devices: Devices::open(host.as_fd(), copier).at(Stage::Devices)?,
+        places: open_sources(host.as_fd(), &plan.places, copier)?,
+    })
+}
+
 /// Keeps what is mounted outside later from appearing inside.
-pub(super) fn privatise(host: BorrowedFd<'_>) -> Result<()> {
+pub(super) fn privatise() -> Result<()> {
     let change = Change {
-        set: 0,
         private: true,
+        ..Change::default()
     };
-    kernel::change_mount(host, Reach::Below, change)
+    kernel::change_mount(place::root()?.as_fd(), Reach::Below, change)
 }
 
 fn open_sources(
     host: BorrowedFd<'_>,
     places: &[Place],
+    copier: &Copier,
 ) -> std::result::Result<Vec<Opened>, Failure> {
     let opened = places.iter().zip(1u32..).map(|(place, detail)| {
         let in_detail = |failure: Failure| Failure { detail, ..failure };
-        open_source(host, place).map_err(in_detail)
+        open_source(host, place, copier).map_err(in_detail)
     });
     opened.collect()
 }
 
-fn open_source(host: BorrowedFd<'_>, place: &Place) -> std::result::Result<Opened, Failure> {
-    let source = match &place.look {
+fn open_source(
+    host: BorrowedFd<'_>,
+    place: &Place,
+    copier: &Copier,
+) -> std::result::Result<Opened, Failure> {
+    let path = match &place.look {
         Look::Other { source } => source,
         _ => &place.path,
     };
-    let source = place::find(host, source);
+    let source = place::find(host, path);
     // A place that only exists in a directory of ours is made there.
     let ours = matches!(place.look, Look::Empty { .. } | Look::Scratch { .. });
     if ours && place.expected.is_none() && matches!(source, Err(Errno::NOENT)) {
@@ -142,8 +182,8 @@ fn open_source(host: BorrowedFd<'_>, place: &Place) -> std::result::Result<Opene
     }
     let kind = place::kind(&stat);
     let (tree, same) = match place.look {
-        Look::Same { .. } => (Some(place::copy(source.as_fd())), Some(id)),
-        Look::Other { .. } => (Some(place::copy(source.as_fd())), None),
+        Look::Same { .. } => (Some(copier.copy(source.as_fd(), path)), Some(id)),
+        Look::Other { .. } => (Some(copier.copy(source.as_fd(), path)), None),
         Look::Blank => (None, Some(id)),
         Look::Empty { .. } | Look::Scratch { .. } if kind == Kind::File => {
             return Err(Errno::NOTDIR).at(Stage::Mount);
@@ -157,37 +197,33 @@ fn open_source(host: BorrowedFd<'_>, place: &Place) -> std::result::Result<Opene
     })
 }
 
-/// Makes the host's tree, read-only, the root of this process, and gives it.
-pub(super) fn change_root() -> Result<OwnedFd> {
+/// Makes a copy of the host's tree, read-only, the root of this process.
+pub(super) fn change_root(root: Tree) -> Result<Tree> {
     let host = place::root()?;
-    let root = place::copy(host.as_fd())?;
     let read_only = if wall_is_off("mounts") { 0 } else { READ_ONLY };
-    let change = Change {
-        set: read_only | NEVER,
-        private: false,
-    };
-    kernel::change_mount(root.as_fd(), Reach::Below, change)?;
+    root.restrict(read_only | NEVER)?;
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-    move_mount(&root, "", &host, ".", flags)?;
-    rustix::process::fchdir(&root)?;
+    move_mount(root.as_fd(), "", &host, ".", flags)?;
+    rustix::process::fchdir(root.as_fd())?;
     // With both the same, the old root lies on top of the new one for a
     // moment, and is the one that `.` then names.
     rustix::process::pivot_root(".", ".")?;
     unmount(".", UnmountFlags::DETACH)?;
     rustix::process::chdir("/")?;
-    place::root()
+    Ok(root)
 }
 
 /// Makes `/proc` and `/dev`, and hides what is dangerous in `/sys`.
 fn furnish(
     root: BorrowedFd<'_>,
-    init: BorrowedFd<'_>,
+    tree: Tree,
+    proc: OwnedFd,
     devices: Devices,
     rules: &mut Rules,
 ) -> std::result::Result<Furniture, Failure> {
     let place = place::find(root, c"proc").at(Stage::Proc)?;
     let mut furniture = Furniture::set_up(place.as_fd()).at(Stage::Proc)?;
-    let proc = handover::receive(init).at(Stage::Proc)?;
+    tree.complete(&furniture).at(Stage::Root)?;
     let place = place::find(root, c"proc").at(Stage::Proc)?;
     attach(proc.as_fd(), place.as_fd()).at(Stage::Proc)?;
     for path in PROC_HIDDEN {
@@ -248,6 +284,9 @@ fn place_all(
         }
         let mount = make_mount(place, opened, furniture).map_err(|e| at(e, Stage::Mount))?;
         attach(mount.as_fd(), target.as_fd()).map_err(|errno| at(errno, Stage::Mount))?;
+        let mount = mount
+            .complete(furniture)
+            .map_err(|errno| at(errno, Stage::Mount))?;
         match place.look {
             Look::Scratch { .. } => {
                 let stat = rustix::fs::fstat(&mount).map_err(|errno| at(errno, Stage::Mount))?;
@@ -273,26 +312,23 @@ fn place_all(
 }
 
 /// Makes the mount for a place, not yet there.
-fn make_mount(place: &Place, opened: Opened, furniture: &mut Furniture) -> Result<OwnedFd> {
-    let restrict = |tree: OwnedFd, set: u64| {
-        let change = Change {
-            set,
-            private: false,
-        };
-        kernel::change_mount(tree.as_fd(), Reach::Below, change).map(|()| tree)
+fn make_mount(place: &Place, opened: Opened, furniture: &mut Furniture) -> Result<Tree> {
+    let restrict = |tree: Option<Tree>, set: u64| {
+        let tree = tree.ok_or(Errno::INVAL)?;
+        tree.restrict(set).map(|()| tree)
     };
     match place.look {
         Look::Same { writable: false } => {
             let read_only = if wall_is_off("mounts") { 0 } else { READ_ONLY };
-            restrict(opened.tree.ok_or(Errno::INVAL)?, read_only | NEVER)
+            restrict(opened.tree, read_only | NEVER)
         }
-        Look::Same { writable: true } | Look::Other { .. } => {
-            restrict(opened.tree.ok_or(Errno::INVAL)?, NEVER)
+        Look::Same { writable: true } | Look::Other { .. } => restrict(opened.tree, NEVER),
+        Look::Blank => furniture.blank(opened.kind).map(Tree::from),
+        Look::Empty { listed } => {
+            let mode = if listed { 0o555 } else { 0o111 };
+            furniture.empty(Mode::from_raw_mode(mode)).map(Tree::from)
         }
-        Look::Blank => furniture.blank(opened.kind),
-        Look::Empty { listed: true } => furniture.empty(Mode::from_raw_mode(0o555)),
-        Look::Empty { listed: false } => furniture.empty(Mode::from_raw_mode(0o111)),
-        Look::Scratch { bytes_max } => scratch(bytes_max),
+        Look::Scratch { bytes_max } => scratch(bytes_max).map(Tree::from),
     }
 }
 

@@ -11,6 +11,7 @@ use super::build::scratch;
 use super::furniture::{Furniture, attach, change, make_file, mount_new};
 use super::landlock::Rules;
 use super::place;
+use super::tree::Copier;
 use crate::sys::kernel::{NO_EXECUTE, NO_SUID, READ_ONLY};
 
 /// The devices, by their names below `/dev`.
@@ -33,11 +34,11 @@ pub(super) struct Devices(Vec<(&'static CStr, OwnedFd)>);
 
 impl Devices {
     /// Copies them from the host's tree.
-    pub fn open(host: BorrowedFd<'_>) -> Result<Devices> {
+    pub fn open(host: BorrowedFd<'_>, copier: &Copier) -> Result<Devices> {
         let directory = place::find(host, c"dev")?;
         let copies = DEVICES.into_iter().map(|name| {
             let device = place::find(directory.as_fd(), name)?;
-            let copy = place::copy(device.as_fd())?;
+            let copy = copier.copy_device(device.as_fd())?;
             change(copy.as_fd(), NO_SUID | NO_EXECUTE)?;
             Ok((name, copy))
         });

@@ -120,7 +120,7 @@ pub(super) fn attach(mount: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Result<()>
 pub(super) fn change(mount: BorrowedFd<'_>, set: u64) -> Result<()> {
     let change = Change {
         set,
-        private: false,
+        ..Change::default()
     };
     kernel::change_mount(mount, Reach::One, change)
 }

@@ -2,25 +2,26 @@
 //! namespace where that gives no power over anything outside.
 
 use std::io::Write;
+use std::os::fd::AsFd;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 
+use super::users::Users;
 use super::{At, Failure};
 use crate::stage::Stage;
 use crate::sys::kernel;
 
 /// Leaves all namespaces for new ones; the network's only if it is not to be
 /// reached.
-pub(super) fn separate(network: bool) -> std::result::Result<(), Failure> {
+pub(super) fn separate(network: bool, users: Option<&Users>) -> std::result::Result<(), Failure> {
     let user = rustix::process::geteuid();
     let group = rustix::process::getegid();
     if user.is_root() {
         // Others cannot; the groups that they keep mean nothing inside.
         kernel::leave_groups().at(Stage::Identity)?;
     }
-    let mut flags = libc::CLONE_NEWUSER
-        | libc::CLONE_NEWNS
+    let mut flags = libc::CLONE_NEWNS
         | libc::CLONE_NEWPID
         | libc::CLONE_NEWIPC
         | libc::CLONE_NEWUTS
@@ -28,8 +29,14 @@ pub(super) fn separate(network: bool) -> std::result::Result<(), Failure> {
     if !network {
         flags |= libc::CLONE_NEWNET;
     }
-    kernel::leave_namespaces(flags).at(Stage::Namespaces)?;
-    map(user.as_raw(), group.as_raw()).at(Stage::Identity)?;
+    if let Some(users) = users {
+        kernel::enter_users(users.inner.as_fd()).at(Stage::Identity)?;
+        kernel::leave_namespaces(flags).at(Stage::Namespaces)?;
+        kernel::set_dumpable(false).at(Stage::Identity)?;
+    } else {
+        kernel::leave_namespaces(libc::CLONE_NEWUSER | flags).at(Stage::Namespaces)?;
+        map(user.as_raw(), group.as_raw()).at(Stage::Identity)?;
+    }
     if !network {
         kernel::raise_loopback().at(Stage::Network)?;
     }
@@ -61,7 +68,7 @@ fn write_maps(user: u32, group: u32) -> Result<()> {
     write("/proc/self/gid_map", &format!("{group} {group} 1"))
 }
 
-fn write(path: &str, text: &str) -> Result<()> {
+pub(super) fn write(path: &str, text: &str) -> Result<()> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty())?;
     let mut file = std::fs::File::from(file);

@@ -142,7 +142,7 @@ fn cover(root: BorrowedFd<'_>, place: &Place, furniture: &Furniture) -> Result<(
         let copy = place::copy(target.as_fd())?;
         let change = Change {
             set: READ_ONLY | NO_SUID | NO_DEVICES,
-            private: false,
+            ..Change::default()
         };
         kernel::change_mount(copy.as_fd(), Reach::Below, change)?;
         copy

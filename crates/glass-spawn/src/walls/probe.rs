@@ -12,6 +12,8 @@ use rustix::process::{Pid, WaitOptions};
 
 use super::filter::{self, Facts};
 use super::landlock::Rules;
+use super::tree::Copier;
+use super::users::Users;
 use super::{build, identity, place};
 use crate::cgroup::{CgroupRoot, Controller, try_out};
 use crate::features::{
@@ -48,7 +50,8 @@ pub(crate) fn probe(cgroups: Option<&CgroupRoot>) -> FeaturesMessage {
             tried.map(|()| 0).map_err(|error| error.to_string()),
         ));
     }
-    features.push(feature(IDMAP, Err("it is not used".to_owned())));
+    let idmap = try_users().map(|()| 0);
+    features.push(feature(IDMAP, idmap.map_err(|errno| why(IDMAP, errno))));
     FeaturesMessage { features }
 }
 
@@ -134,18 +137,24 @@ fn tell_all(writer: std::os::fd::BorrowedFd<'_>) {
     tell(user);
     // The others need a user's namespace around them.
     let after = |result: Result<()>| user.and(result);
-    let mounts = after(kernel::leave_namespaces(libc::CLONE_NEWNS))
-        .and_then(|()| build::privatise(place::root()?.as_fd()));
+    let mounts =
+        after(kernel::leave_namespaces(libc::CLONE_NEWNS)).and_then(|()| build::privatise());
     let network =
         after(kernel::leave_namespaces(libc::CLONE_NEWNET)).and_then(|()| kernel::raise_loopback());
     let pids = mounts.and_then(|()| try_pids());
-    let mounts = mounts.and_then(|()| build::change_root().map(drop));
+    let mounts = mounts.and_then(|()| try_root());
     for result in [mounts, network, pids] {
         tell(result);
     }
     let apart = rustix::thread::set_no_new_privs(true);
     tell(apart.and_then(|()| Rules::new()?.enter()));
     tell(apart.and_then(|()| try_filter()));
+}
+
+/// Whether a copy of the host's tree can be made the root.
+fn try_root() -> Result<()> {
+    let tree = Copier::Whole.copy(place::root()?.as_fd(), c"")?;
+    build::change_root(tree).map(drop)
 }
 
 /// Whether a new PID namespace can have a `/proc`.
@@ -162,6 +171,13 @@ fn try_pids() -> Result<()> {
         Some(errno) => Err(Errno::from_raw_os_error(errno)),
         None => Err(Errno::CHILD),
     }
+}
+
+/// Whether the file system of `/` can be seen through other users' eyes.
+fn try_users() -> Result<()> {
+    let users = Users::make()?;
+    let copier = Copier::each(users.mounts.as_fd())?;
+    copier.copy(place::root()?.as_fd(), c"").map(drop)
 }
 
 /// Whether a filter refuses what it should.

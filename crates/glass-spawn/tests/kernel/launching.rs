@@ -232,7 +232,7 @@ async fn a_launch_that_makes_no_sense_is_refused() {
     refused(&|l| l.plan.env.push(b"A=\0".to_vec())).await;
     refused(&|l| l.plan.cwd = b"here".to_vec()).await;
     refused(&|l| l.tag = vec![0; 5000]).await;
-    refused(&|l| l.child_fds.push((-1, pipe().1))).await;
+    refused(&|l| l.child_fds.push((-2, pipe().1))).await;
     refused(&|l| l.child_fds.push((100_000, pipe().1))).await;
     refused(&|l| l.child_fds = vec![(4, pipe().1), (4, pipe().1)]).await;
     refused(&|l| l.held = (0..200).map(|i| (i.to_string(), pipe().1)).collect()).await;

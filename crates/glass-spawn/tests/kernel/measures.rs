@@ -3,9 +3,12 @@
 
 use std::time::{Duration, Instant};
 
+use glass_model::{View, WallBuild};
+use glass_spawn::KeeperEvent;
 use glass_spawn::tree::Manner;
 
 use crate::fixture::{Home, all_of, end, launch, read_line};
+use crate::walls::Ground;
 
 const ROUNDS: usize = 300;
 
@@ -44,6 +47,47 @@ async fn measures_of_a_launch() {
         start.elapsed()
     });
     report("for comparison, std's spawn and wait", plain.collect());
+}
+
+/// Against bubblewrap, which does less of it and starts from nothing.
+#[tokio::test]
+#[ignore = "a measurement"]
+async fn measures_of_walls() {
+    let ground = Ground::new().await;
+    let mut home = Home::new().await;
+    for mode in ["plain", "landlock", "namespaces", "namespaces and network"] {
+        let (mut begun, mut emptied) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            let mut ask = launch(&["/bin/bash", "-c", "true"]);
+            let mut walls = ground.walls(vec![ground.mount("ws/.git", View::ReadOnly)]);
+            walls.network = mode == "namespaces and network";
+            if mode == "landlock" {
+                walls.build = WallBuild::LandlockOnly;
+                walls.mounts.clear();
+            }
+            ask.plan.walls = Some(walls).filter(|_| mode != "plain");
+            let start = Instant::now();
+            let launched = home.keeper.spawn(ask).await.expect("it starts");
+            begun.push(start.elapsed());
+            while home.next_event().await != (KeeperEvent::Emptied { id: launched.id }) {}
+            emptied.push(start.elapsed());
+            home.keeper.forget(launched.id).await.expect("forgotten");
+        }
+        report(&format!("spawn, {mode}"), begun);
+        report(&format!("spawn to emptied, {mode}"), emptied);
+    }
+    let options = "--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --unshare-all --cap-drop ALL \
+        /bin/bash -c true";
+    let bubblewrap = (0..ROUNDS).map(|_| {
+        let start = Instant::now();
+        let mut command = std::process::Command::new("bwrap");
+        command
+            .args(options.split_whitespace())
+            .status()
+            .expect("bwrap");
+        start.elapsed()
+    });
+    report("for comparison, bwrap to its end", bubblewrap.collect());
 }
 
 #[tokio::test]

@@ -497,7 +497,8 @@ fn walls_stand_around_an_ordinary_user() {
         .output()
         .expect("setpriv");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{errors}");
     let passed = text.lines().filter(|line| line.ends_with("... ok")).count();
     assert!(passed > 20, "{text}");
 }

@@ -188,6 +188,28 @@ async fn the_kernel_is_not_reached_behind_the_walls() {
 }
 
 #[tokio::test]
+async fn nobody_is_the_hosts_root() {
+    for script in [
+        "read inside outside count < /proc/self/uid_map; [ $outside = 0 ] && esc",
+        "read inside outside count < /proc/self/gid_map; [ $outside = 0 ] && esc",
+        "ls /proc/1/fd && esc",
+    ] {
+        attack(script, Unknown, plain).await;
+    }
+    let mut ground = Ground::new().await;
+    let walls = ground.walls(vec![]);
+    let script = "touch made && stat -c %u made; echo $UID; cat sub/file; ls -A ~root | wc -l";
+    let (text, _) = ground.run(walls, script).await;
+    let me = rustix::process::geteuid().as_raw();
+    assert!(
+        text.starts_with(&format!("{me}\n{me}\noriginal\n")),
+        "{text}"
+    );
+    let made = fs::metadata(ground.path("ws/made")).expect("it is there");
+    assert_eq!(std::os::unix::fs::MetadataExt::uid(&made), me);
+}
+
+#[tokio::test]
 async fn files_are_not_given_their_owners_rights() {
     for script in [
         "cp /bin/true t && chmod u+s t && [ -u t ] && esc",
