@@ -39,7 +39,11 @@ __sg_next() {
       (( __sg_status )) && __sg_how=keep
       __sg_slot=${__sg_code:0:__sg_at} __sg_nonce=${__sg_code:__sg_at:${__sg_head:13:3}}
       __sg_at=$(( __sg_at + ${__sg_head:13:3} ))
-      builtin export SHELLGLASS_TOOL_CALL_ID="${__sg_code:__sg_at:${__sg_head:16:3}}"
+      if (( ${__sg_head:16:3} )); then
+        builtin export SHELLGLASS_TOOL_CALL_ID="${__sg_code:__sg_at:${__sg_head:16:3}}"
+      else
+        builtin unset -v SHELLGLASS_TOOL_CALL_ID
+      fi
       __sg_code=${__sg_code:__sg_at + ${__sg_head:16:3}}
       builtin return 0
     fi

@@ -49,7 +49,10 @@ impl Enclosure {
         let settings = &sandboxing.settings;
         // Whether the caller may have these rights was decided when the command
         // was accepted.
-        #[cfg_attr(not(feature = "weak-walls"), expect(unused_mut, reason = "for tests only"))]
+        #[cfg_attr(
+            not(feature = "weak-walls"),
+            expect(unused_mut, reason = "for tests only")
+        )]
         let mut effective =
             glass_sandbox::resolve(Some(policy), None, settings, Role::Person, workspace)?;
         #[cfg(feature = "weak-walls")]

@@ -251,3 +251,37 @@ fn a_command_looks_like_one_of_its_own_shell() {
             .starts_with("fish: Unknown command: foo\n")
     );
 }
+
+#[test]
+fn a_time_limit_for_reading_does_not_end_a_shell_that_waits() {
+    for command in ["TMOUT=1", "readonly TMOUT=1"] {
+        let mut shell = Driven::warm(ShellKind::Bash);
+        assert_eq!(shell.run(command).end, End::Done(0));
+        // Longer than the limit, which is whole seconds.
+        std::thread::sleep(std::time::Duration::from_millis(1_300));
+        assert_eq!(shell.out("echo still"), "still\n");
+    }
+}
+
+#[test]
+fn a_command_arrives_as_it_is_whatever_surrounds_it() {
+    let mut shell = Driven::warm(ShellKind::Bash);
+    shell.run("IFS=0123456789; shopt -s nocasematch extglob");
+    let commands = [
+        "  echo a  ",
+        "\n\techo a\n\n",
+        "echo a \\\n b",
+        "echo 'a\\b\\' \"$((1 + 2))\"",
+        "echo 'pPp' # p",
+        "echo ä; echo a",
+        "echo a\u{1}b\u{7f}c",
+        "echo a\r",
+    ];
+    for command in commands {
+        let plain = std::process::Command::new("/usr/bin/bash")
+            .args(["-c", command])
+            .output()
+            .expect("bash runs");
+        assert_eq!(shell.out(command).as_bytes(), plain.stdout, "{command:?}");
+    }
+}
