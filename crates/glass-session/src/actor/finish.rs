@@ -154,6 +154,7 @@ impl Actor {
             &words.unwrap_or_default(),
             outcome.code,
         );
+        self.report_denials(id, &outcome.details.sandbox_denials);
     }
 
     /// The events for what an execution had in its pipes when it ended.

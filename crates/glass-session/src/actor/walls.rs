@@ -5,7 +5,7 @@ use super::Actor;
 use crate::context::variable_name;
 use crate::sandbox::{Enclosure, Setting, explain, has_walls};
 use crate::shell::existing_directory;
-use glass_model::SandboxPolicy;
+use glass_model::{SandboxPolicy, ShellId};
 use std::os::fd::AsFd;
 
 /// How the walls of a room are before a command.
@@ -143,17 +143,36 @@ impl Actor {
         }
     }
 
+    /// Leaves what was denied to a command where the policy asks for that.
+    pub(super) fn report_denials(&self, id: ShellId, denials: &[String]) {
+        let enclosure = self.room.enclosure.as_ref().filter(|_| !denials.is_empty());
+        if let Some(enclosure) = enclosure {
+            let name = format!("shellglass-denied-{id}.txt");
+            report(enclosure, &name, &(denials.join("\n") + "\n"));
+        }
+    }
+
     /// Leaves a report where the policy asks for one.
     fn report_plan(&self, enclosure: &Enclosure) {
-        let Some(dir) = &enclosure.effective.policy.debug_output_dir else {
+        if enclosure.effective.policy.debug_output_dir.is_none() {
             return;
-        };
+        }
         let versions = self.context.versions();
         let text = glass_sandbox::debug_report(&enclosure.effective, &enclosure.plan, &versions);
-        let path = std::path::Path::new(dir).join(format!("shellglass-{}.json", self.room.key));
-        if let Err(error) = super::begin::write_new(&path, text.as_bytes()) {
-            tracing::warn!(%error, path = %path.display(), "the plan could not be reported");
-        }
+        let name = format!("shellglass-plan-{}.json", self.room.key);
+        report(enclosure, &name, &text);
+    }
+}
+
+/// Writes a file into the directory that a policy has for reports, if it has
+/// one. The commands can write there too, so it replaces what it finds.
+fn report(enclosure: &Enclosure, name: &str, text: &str) {
+    let Some(dir) = &enclosure.effective.policy.debug_output_dir else {
+        return;
+    };
+    let path = std::path::Path::new(dir).join(name);
+    if let Err(error) = super::begin::write_new(&path, text.as_bytes()) {
+        tracing::warn!(%error, path = %path.display(), "a report could not be left");
     }
 }
 
