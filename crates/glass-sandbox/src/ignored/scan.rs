@@ -1,7 +1,8 @@
 //! Looking for what is ignored, once in full and then only where something
 //! has changed.
 //!
-//! A directory's change time moves when an entry comes, goes or is renamed,
+//! Where the kernel can tell what happened, it is asked. Otherwise change times
+//! are compared: a directory's moves when an entry comes, goes or is renamed,
 //! and nobody can set it back.
 
 use std::collections::{HashMap, HashSet};
@@ -13,6 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use glass_model::FileId;
 
 use super::Rules;
+use super::bell::{Bell, Heard};
 use crate::place::file_id;
 use crate::{Place, Refusal};
 
@@ -34,6 +36,9 @@ pub(crate) struct Scan {
     found: HashMap<PathBuf, FileId>,
     /// Ignored files that have further names.
     linked: HashSet<FileId>,
+    /// Tells where something happened; none where not all directories could
+    /// be watched.
+    bell: Option<Bell>,
     entries: usize,
 }
 
@@ -47,6 +52,7 @@ impl Scan {
             directories: HashMap::new(),
             found: HashMap::new(),
             linked: HashSet::new(),
+            bell: Bell::new(),
             entries: 0,
         };
         let roots = scan.rules.roots();
@@ -61,29 +67,44 @@ impl Scan {
 
     /// Looks where something has changed. Answers with what is new.
     pub(crate) fn go_on(&mut self) -> Result<Vec<Place>, Refusal> {
-        let mut changed = Vec::new();
-        let mut gone = Vec::new();
-        for (path, stamp) in &self.directories {
-            match std::fs::symlink_metadata(path) {
-                Ok(metadata) if metadata.is_dir() => {
-                    if stamp.is_none() || *stamp != Some(stamp_of(&metadata)) {
-                        changed.push(path.clone());
-                    }
+        let mut changed = match self.bell.as_mut().map(Bell::listen) {
+            Some(Heard::Events { changed, gone }) => {
+                for path in &gone {
+                    // What was below it is elsewhere as well.
+                    self.directories.retain(|at, _| !at.starts_with(path));
                 }
-                _ => gone.push(path.clone()),
+                changed
             }
-        }
-        for path in gone {
-            self.directories.remove(&path);
-        }
+            Some(Heard::TooMuch) | None => self.look_everywhere(),
+        };
         let roots = self.rules.roots().into_iter();
         changed.extend(roots.filter(|root| !self.directories.contains_key(root)));
+        changed.sort();
+        changed.dedup();
         if changed.is_empty() {
             return Ok(Vec::new());
         }
         // Only what is new counts against the bound.
         self.entries = 0;
         self.read(changed)
+    }
+
+    /// The directories whose change time has moved. Takes out those that are
+    /// gone.
+    fn look_everywhere(&mut self) -> Vec<PathBuf> {
+        let mut changed = Vec::new();
+        self.directories.retain(|path, stamp| {
+            let now = std::fs::symlink_metadata(path);
+            let now = now.ok().filter(Metadata::is_dir);
+            let Some(now) = now else {
+                return false;
+            };
+            if stamp.is_none() || *stamp != Some(stamp_of(&now)) {
+                changed.push(path.clone());
+            }
+            true
+        });
+        changed
     }
 
     fn read(&mut self, mut queue: Vec<PathBuf>) -> Result<Vec<Place>, Refusal> {
@@ -115,6 +136,13 @@ impl Scan {
         let Ok(metadata) = std::fs::symlink_metadata(directory) else {
             return Ok(());
         };
+        if self
+            .bell
+            .as_mut()
+            .is_some_and(|bell| !bell.watch(directory))
+        {
+            self.bell = None;
+        }
         // What we cannot read, a command cannot read either.
         let Ok(entries) = std::fs::read_dir(directory) else {
             return Ok(());

@@ -108,6 +108,43 @@ fn an_ignored_file_that_is_gone_is_no_trouble() {
 }
 
 #[test]
+fn a_directory_that_was_swapped_is_looked_at_again() {
+    let f = Fixture::new();
+    f.write("ws/a/b/x", "x");
+    let mut plan = f.plan(&ignoring(".env"));
+    fs::rename(f.path("ws/a"), f.path("ws/old")).unwrap();
+    let new = f.write("ws/a/b/.env", "y");
+    let found = verify(&mut plan);
+    assert!(
+        found
+            .rebuild
+            .is_some_and(|why| why.contains(new.to_str().unwrap()))
+    );
+    let mut plan = f.plan(&ignoring(".env"));
+    let moved = f.write("ws/old/b/.env", "z");
+    let found = verify(&mut plan);
+    assert!(
+        found
+            .rebuild
+            .is_some_and(|why| why.contains(moved.to_str().unwrap()))
+    );
+}
+
+#[test]
+fn a_flood_of_changes_hides_nothing() {
+    let f = Fixture::new();
+    f.write("ws/x", "x");
+    let mut plan = f.plan(&ignoring(".env"));
+    // More than the kernel's queue of events holds.
+    for at in 0..20_000 {
+        fs::write(f.path(&format!("ws/f{}", at % 2)), "").unwrap();
+        fs::remove_file(f.path(&format!("ws/f{}", at % 2))).unwrap();
+    }
+    let secret = f.write("ws/.env", "x");
+    check_covers(&verify(&mut plan), &secret, View::Hidden);
+}
+
+#[test]
 fn a_changed_ignore_list_needs_a_new_plan() {
     let f = Fixture::new();
     f.write("ws/.shellglassignore", "a\n");
