@@ -14,6 +14,7 @@ mod keeper;
 mod left_behind;
 mod matrix;
 mod policy;
+mod redaction;
 mod roles;
 mod sandbox;
 mod service;

@@ -36,7 +36,7 @@ pub(crate) fn is_words(value: &[u8]) -> bool {
     let pieces = pieces(value);
     let letters: usize = pieces.iter().map(|piece| piece.len()).sum();
     let is_crumbled = value.len() >= 8 && letters < 3 * pieces.len();
-    if is_crumbled || digit_islands(value) >= 2 {
+    if is_crumbled || digit_islands(value) >= 2 || is_mixed(value, pieces.len()) {
         return false;
     }
     let singles = pieces
@@ -60,6 +60,14 @@ pub(crate) fn is_words(value: &[u8]) -> bool {
         }
     }
     bad * 7 <= good * 2
+}
+
+/// Letters of both cases and digits in one word of many pieces.
+fn is_mixed(value: &[u8], pieces: usize) -> bool {
+    pieces >= 5
+        && value.len() >= 12
+        && value.iter().all(u8::is_ascii_alphanumeric)
+        && value.iter().any(u8::is_ascii_digit)
 }
 
 fn is_pair(pair: &[u8]) -> bool {

@@ -71,7 +71,9 @@ fn a_colour_at_any_place_of_a_secret_does_not_save_it() {
     let builtin = Arc::new(Detector::builtin());
     let strip = |text: &str| text.replace("\x1b[1;31m", "");
     let mut faults = Vec::new();
-    for case in corpus() {
+    // Inside another sequence, a colour would be something else.
+    let plain = |case: &Case| !case.text.contains('\x1b');
+    for case in corpus().into_iter().filter(plain) {
         let detector = if case.known.is_empty() {
             builtin.clone()
         } else {
