@@ -14,6 +14,7 @@ pub(crate) struct Program {
     pub flags: String,
     pub values: String,
     pub attached: String,
+    pub dash_values: Vec<String>,
     pub long: Vec<String>,
     pub long_values: Vec<String>,
     pub long_attached: Vec<String>,

@@ -150,6 +150,8 @@ pub enum Obstacle {
     HereDocument,
     /// A pattern with parentheses.
     PatternGroup,
+    /// `{a,b}`.
+    BraceList,
     /// `$'…'` or `$"…"`.
     DollarQuote,
     /// `!` where an interactive shell would look into its history.
@@ -176,6 +178,7 @@ impl Obstacle {
             Obstacle::Time => "the keyword `time`",
             Obstacle::Assignment => "an assignment, which changes what commands do",
             Obstacle::HereDocument => "a here-document",
+            Obstacle::BraceList => "a brace list, which becomes several words",
             Obstacle::PatternGroup => "a pattern with parentheses",
             Obstacle::DollarQuote => "a `$'…'` or `$\"…\"` string",
             Obstacle::History => "`!`, which an interactive shell expands",

@@ -4,32 +4,19 @@
 //! of the commands that write down how they were called.
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
+#[path = "common/random.rs"]
+mod random;
+
 use glass_model::ShellKind;
-use glass_policy::Command;
+use random::{Calls, Random, calls, claimed};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::Stdio;
 
 const LINES: usize = 2000;
 
-/// Numbers that are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % end
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
+fn chance(random: &mut Random, percent: usize) -> bool {
+    random.below(100) < percent
 }
 
 /// A piece of a word, in one of the ways to write it.
@@ -58,13 +45,13 @@ fn piece(random: &mut Random) -> String {
 
 fn word(random: &mut Random) -> String {
     let mut word = piece(random);
-    while random.chance(30) {
+    while chance(random, 30) {
         word.push_str(&piece(random));
-        if random.chance(10) {
+        if chance(random, 10) {
             word.push_str("\\\n");
         }
     }
-    if random.chance(5) {
+    if chance(random, 5) {
         word.push('#');
     }
     word
@@ -76,7 +63,7 @@ fn blank(random: &mut Random) -> &'static str {
 
 /// A command that succeeds or fails, as it must for the rest to run.
 fn command(random: &mut Random, succeeds: bool, depth: usize) -> String {
-    if depth < 3 && random.chance(12) {
+    if depth < 3 && chance(random, 12) {
         let inner = list(random, succeeds, depth + 1);
         return match random.below(2) {
             0 => format!("( {inner})"),
@@ -89,7 +76,7 @@ fn command(random: &mut Random, succeeds: bool, depth: usize) -> String {
         text.push_str(blank(random));
         text.push_str(&word(random));
     }
-    if random.chance(20) {
+    if chance(random, 20) {
         let redirects = [
             "2>/dev/null",
             ">/dev/null",
@@ -105,10 +92,10 @@ fn command(random: &mut Random, succeeds: bool, depth: usize) -> String {
 }
 
 fn pipeline(random: &mut Random, succeeds: bool, depth: usize) -> String {
-    let negated = random.chance(10);
+    let negated = chance(random, 10);
     let mut text = if negated { "! " } else { "" }.to_owned();
-    while random.chance(20) {
-        let any = random.chance(50);
+    while chance(random, 20) {
+        let any = chance(random, 50);
         text.push_str(&command(random, any, depth));
         text.push_str(random.pick(&["|", " | ", " |\n ", " |& "]));
     }
@@ -118,16 +105,16 @@ fn pipeline(random: &mut Random, succeeds: bool, depth: usize) -> String {
 
 fn list(random: &mut Random, succeeds: bool, depth: usize) -> String {
     let mut text = String::new();
-    while random.chance(35) {
+    while chance(random, 35) {
         let (connector, needs) = match random.below(5) {
             0 => ("&&", true),
             1 => (" && ", true),
             2 => (" || ", false),
-            3 => ("; ", random.chance(50)),
-            _ => ("\n", random.chance(50)),
+            3 => ("; ", chance(random, 50)),
+            _ => ("\n", chance(random, 50)),
         };
         text.push_str(&pipeline(random, needs, depth));
-        if connector == "\n" && random.chance(30) {
+        if connector == "\n" && chance(random, 30) {
             text.push_str(" # c0; $(c0) '");
         }
         text.push_str(connector);
@@ -149,8 +136,6 @@ while IFS= read -r -d '' line; do
     printf '\035' >> "$LOG"
 done
 "#;
-
-type Calls = BTreeMap<Vec<String>, usize>;
 
 fn traced(lines: &[String]) -> Vec<Calls> {
     let folder = tempfile::tempdir().unwrap();
@@ -179,35 +164,12 @@ fn traced(lines: &[String]) -> Vec<Calls> {
     traced
 }
 
-fn calls(text: &str) -> Calls {
-    let mut calls = Calls::new();
-    for call in text.split('\u{1e}').filter(|call| !call.is_empty()) {
-        let words = call.strip_suffix('\u{1f}').unwrap().split('\u{1f}');
-        *calls.entry(words.map(str::to_owned).collect()).or_default() += 1;
-    }
-    calls
-}
-
-fn claimed(line: &str) -> Option<Calls> {
-    let reading = Command::parse(line, ShellKind::Bash).reading();
-    if reading.parsing_failed || reading.has_command_substitution {
-        return None;
-    }
-    let mut calls = Calls::new();
-    for command in reading.executable_commands {
-        let arguments = command.arguments.into_iter().map(|argument| argument.value);
-        let words = std::iter::once(command.name).chain(arguments);
-        *calls.entry(words.collect()).or_default() += 1;
-    }
-    Some(calls)
-}
-
 #[test]
 fn simple_commands_are_what_bash_executes() {
     let mut random = Random(0x5eed_1234_abcd_0001);
     let lines: Vec<String> = (0..LINES)
         .map(|_| {
-            let succeeds = random.chance(50);
+            let succeeds = chance(&mut random, 50);
             list(&mut random, succeeds, 0)
         })
         .collect();
@@ -216,6 +178,10 @@ fn simple_commands_are_what_bash_executes() {
     let total: usize = traced.iter().flat_map(BTreeMap::values).sum();
     assert!(total > LINES, "{total} calls were traced");
     for (line, traced) in lines.iter().zip(&traced) {
-        assert_eq!(claimed(line).as_ref(), Some(traced), "{line:?}");
+        assert_eq!(
+            claimed(line, ShellKind::Bash).as_ref(),
+            Some(traced),
+            "{line:?}"
+        );
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn check(program: &Program, words: &[Word]) -> Result<(), Refusal> {
         };
         if takes_next {
             match rest.next() {
-                Some(value) => self::value(program, value)?,
+                Some(value) => self::value(program, word, value)?,
                 None => return Err(format!("`{}` has no value", word.raw)),
             }
         }
@@ -51,8 +51,10 @@ fn operand(
 }
 
 /// The next word of a flag that takes one. A pattern may become several words,
-/// so what follows the first must be as harmless as an operand.
-fn value(program: &Program, word: &Word) -> Result<(), Refusal> {
+/// so what follows the first must be as harmless as an operand. Versions differ
+/// about which values are optional, so a value that looks like a flag must be
+/// harmless as a flag too.
+fn value(program: &Program, taker: &Word, word: &Word) -> Result<(), Refusal> {
     let several = word.pattern_at.is_some();
     if several && (!program.open_patterns && word.begins_openly() || word.value.starts_with('-')) {
         return Err(open(word));
@@ -60,7 +62,15 @@ fn value(program: &Program, word: &Word) -> Result<(), Refusal> {
     if several && program.operands != Operands::Any {
         return Err(unknown(word));
     }
-    Ok(())
+    let sure = |known: &String| taker.value.trim_start_matches('-') == known;
+    if program.open_patterns || program.dash_values.iter().any(sure) {
+        return Ok(());
+    }
+    match word.value.strip_prefix('-') {
+        None | Some("") => Ok(()),
+        Some("-") => Err(unknown(word)),
+        Some(flag) => self::flag(program, word, flag).map(|_| ()),
+    }
 }
 
 /// Whether a flag is known, and takes the next word.

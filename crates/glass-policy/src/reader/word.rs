@@ -73,7 +73,10 @@ impl Reader<'_> {
             b'=' if self.at == start && self.is_zsh() => {
                 self.obstacle(Obstacle::OwnExpansion, "=");
             }
-            b'{' if self.at_brace_list() => draft.pattern(),
+            b'{' if self.at_brace_list() => {
+                self.obstacle(Obstacle::BraceList, "{");
+                draft.pattern();
+            }
             b'!' => self.history(),
             _ => {}
         }
