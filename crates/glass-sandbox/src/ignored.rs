@@ -4,7 +4,6 @@
 //! Patterns are expanded to what exists, because only what exists can be
 //! masked; what comes to be later is found before the next command.
 
-mod bell;
 mod mapping;
 mod scan;
 

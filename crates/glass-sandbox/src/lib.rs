@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failing test panics"))]
 
+mod bell;
 mod crossing;
 mod defaults;
 mod denial;

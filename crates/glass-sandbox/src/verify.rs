@@ -4,6 +4,7 @@
 //! it, which is how git and editors save. So before each command every mask
 //! is compared with what is there: one call to the kernel for each.
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use glass_model::{FileId, Mount, View};
 use rustix::fs::{AtFlags, StatxFlags};
 
+use crate::bell::{Bell, Rings};
 use crate::draft::Draft;
 use crate::git::{Relevant, relevant};
 use crate::ignored::Scan;
@@ -37,11 +39,58 @@ pub struct Verification {
 pub(crate) struct Watch {
     masks: Vec<Mask>,
     scan: Option<Scan>,
-    git_configs: Vec<(PathBuf, Relevant)>,
+    git_configs: Vec<Config>,
     ignore_list: Option<(PathBuf, ListStamp)>,
     /// Secrets that were not there when it was planned.
     absent: Vec<PathBuf>,
     looked_for_new: Option<Instant>,
+    bell: Option<MaskBell>,
+}
+
+/// Tells whether any mask has to be looked at. It does not ring for what
+/// happened before it hung, so the first look is at everything.
+#[derive(Debug)]
+struct MaskBell {
+    bell: Bell,
+    /// The masks, the configurations, and everything on the way to them.
+    places: HashSet<PathBuf>,
+    has_looked: bool,
+}
+
+impl MaskBell {
+    fn new(masks: &[Mask], configs: &[(PathBuf, Relevant)]) -> Option<MaskBell> {
+        let mut hung = MaskBell {
+            bell: Bell::new(Rings::OnContents)?,
+            places: HashSet::new(),
+            has_looked: false,
+        };
+        let masks = masks.iter().map(|mask| mask.path.as_path());
+        let configs = configs.iter().map(|(path, _)| path.as_path());
+        let configs = configs.filter(|path| path.parent().is_some_and(Path::is_dir));
+        masks
+            .chain(configs)
+            .all(|path| hung.add(path))
+            .then_some(hung)
+    }
+
+    /// Listens for one more place. False if that is not possible.
+    fn add(&mut self, path: &Path) -> bool {
+        for at in path.ancestors() {
+            if !self.places.insert(at.to_path_buf()) {
+                return true;
+            }
+            if at.parent().is_some_and(|above| !self.bell.watch(above)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether nothing has happened since it was last asked.
+    fn is_quiet(&mut self) -> bool {
+        let quiet = !self.bell.concerns(&self.places);
+        std::mem::replace(&mut self.has_looked, true) && quiet
+    }
 }
 
 /// One place that looks different inside.
@@ -60,7 +109,26 @@ struct Mask {
 /// enough: a file that is removed and made again often gets the same one.
 type Birth = (FileId, i64, u32);
 
-/// What of an ignore list changes when its text does.
+/// A configuration of git that the plan depends on.
+#[derive(Debug)]
+struct Config {
+    path: PathBuf,
+    stamp: ListStamp,
+    known: Relevant,
+}
+
+impl Config {
+    fn new((path, known): &(PathBuf, Relevant)) -> Config {
+        Config {
+            path: path.clone(),
+            // Not known, so that the first look reads it again.
+            stamp: None,
+            known: known.clone(),
+        }
+    }
+}
+
+/// What of a file changes when its text does.
 type ListStamp = Option<(FileId, u64, i64, i64)>;
 
 impl Watch {
@@ -68,10 +136,14 @@ impl Watch {
         let list = draft.workspace.path().join(crate::ignored::IGNORE_FILE);
         let settings = draft.settings;
         let absent = settings.paths(&settings.hidden);
+        let masks: Vec<Mask> = draft.layout.iter().filter_map(Mask::new).collect();
+        let has_walls = draft.layout.len() > 0;
+        let bell = has_walls.then(|| MaskBell::new(&masks, &draft.git_configs));
         Watch {
-            masks: draft.layout.iter().filter_map(Mask::new).collect(),
+            bell: bell.flatten(),
+            masks,
             scan,
-            git_configs: draft.git_configs.clone(),
+            git_configs: draft.git_configs.iter().map(Config::new).collect(),
             ignore_list: Some((list.clone(), list_stamp(&list))),
             absent: absent
                 .into_iter()
@@ -105,7 +177,10 @@ pub fn verify(plan: &mut Plan) -> Verification {
     if plan.walls.is_none() {
         return found;
     }
-    check_masks(&mut plan.watch, &mut found);
+    let bell = plan.watch.bell.as_mut();
+    if !bell.is_some_and(MaskBell::is_quiet) {
+        check_masks(&mut plan.watch, &mut found);
+    }
     if found.rebuild.is_none() {
         check_ignored(plan, &mut found);
     }
@@ -144,9 +219,7 @@ fn check_masks(watch: &mut Watch, found: &mut Verification) {
             watch.absent.push(mask.path);
         }
     }
-    if !found.cover.is_empty() {
-        check_configs(watch, found);
-    }
+    check_configs(watch, found);
 }
 
 enum Undone {
@@ -183,10 +256,17 @@ fn undone(mask: &Mask) -> Undone {
 }
 
 /// A configuration that says something else may name other hooks.
-fn check_configs(watch: &Watch, found: &mut Verification) {
-    let mut configs = watch.git_configs.iter();
-    if let Some((path, _)) = configs.find(|(path, known)| relevant(path) != *known) {
-        found.rebuild = Some(format!("{} names other paths now", path.display()));
+fn check_configs(watch: &mut Watch, found: &mut Verification) {
+    for config in &mut watch.git_configs {
+        let now = list_stamp(&config.path);
+        if now == config.stamp {
+            continue;
+        }
+        config.stamp = now;
+        if relevant(&config.path) != config.known {
+            let path = config.path.display();
+            found.rebuild = Some(format!("{path} names other paths now"));
+        }
     }
 }
 
@@ -203,7 +283,7 @@ fn check_ignored(plan: &mut Plan, found: &mut Verification) {
     match scan.go_on() {
         Ok(places) => hide(
             &mut plan.layout,
-            &mut plan.watch.masks,
+            &mut plan.watch,
             &places,
             Why::Ignored,
             found,
@@ -221,13 +301,7 @@ fn check_new_places(plan: &mut Plan, found: &mut Verification) {
     }
     watch.looked_for_new = Some(now);
     if let Ok(places) = sockets::visible(&plan.layout) {
-        hide(
-            &mut plan.layout,
-            &mut watch.masks,
-            &places,
-            Why::Socket,
-            found,
-        );
+        hide(&mut plan.layout, watch, &places, Why::Socket, found);
     }
     let (new, absent) = std::mem::take(&mut watch.absent)
         .into_iter()
@@ -238,21 +312,21 @@ fn check_new_places(plan: &mut Plan, found: &mut Verification) {
         .iter()
         .filter_map(|path| Place::resolve(path).ok())
         .collect();
-    hide(&mut plan.layout, &mut watch.masks, &new, Why::Secret, found);
+    hide(&mut plan.layout, watch, &new, Why::Secret, found);
 }
 
 /// Hides places that are new. Where that needs directories pinned that are
 /// not, only a new plan does it.
 fn hide(
     layout: &mut Layout,
-    masks: &mut Vec<Mask>,
+    watch: &mut Watch,
     places: &[Place],
     why: Why,
     found: &mut Verification,
 ) {
     for place in places {
         let is_known = |mask: &Mask| mask.path == place.path && mask.id == place.id;
-        if masks.iter().any(is_known) {
+        if watch.masks.iter().any(is_known) {
             continue;
         }
         let new = usize::from(layout.at(&place.path).is_none());
@@ -273,8 +347,15 @@ fn hide(
             view: View::Hidden,
             expected: Some(place.id),
         });
-        masks.retain(|mask| mask.path != place.path);
-        masks.push(Mask {
+        if watch
+            .bell
+            .as_mut()
+            .is_some_and(|bell| !bell.add(&place.path))
+        {
+            watch.bell = None;
+        }
+        watch.masks.retain(|mask| mask.path != place.path);
+        watch.masks.push(Mask {
             birth: birth(&name),
             name,
             path: place.path.clone(),

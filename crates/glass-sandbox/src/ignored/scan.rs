@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use glass_model::FileId;
 
 use super::Rules;
-use super::bell::{Bell, Heard};
+use crate::bell::{Bell, Heard, Rings};
 use crate::place::file_id;
 use crate::{Place, Refusal};
 
@@ -52,7 +52,7 @@ impl Scan {
             directories: HashMap::new(),
             found: HashMap::new(),
             linked: HashSet::new(),
-            bell: Bell::new(),
+            bell: Bell::new(Rings::OnNames),
             entries: 0,
         };
         let roots = scan.rules.roots();

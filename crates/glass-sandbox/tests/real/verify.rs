@@ -70,6 +70,35 @@ fn a_configuration_that_names_other_hooks_needs_a_new_plan() {
 }
 
 #[test]
+fn a_configuration_that_is_edited_in_place_is_read_again() {
+    let f = Fixture::new();
+    f.repository("ws");
+    let mut plan = f.plan(&readwrite());
+    assert_eq!(verify(&mut plan), Verification::default());
+    let config = f.path("ws/.git/config");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{text}# nothing new\n")).unwrap();
+    assert_eq!(verify(&mut plan), Verification::default());
+    fs::write(&config, format!("{text}[core]\nhooksPath = tools\n")).unwrap();
+    assert!(verify(&mut plan).rebuild.is_some());
+}
+
+#[test]
+fn a_mask_is_missed_wherever_on_its_way_something_moved() {
+    for moved in ["ws/.git", "ws", ""] {
+        let f = Fixture::new();
+        f.repository("ws");
+        let mut plan = f.plan(&readwrite());
+        assert_eq!(verify(&mut plan), Verification::default());
+        let from = f.path(moved);
+        let aside = from.with_file_name("aside");
+        fs::rename(&from, &aside).unwrap();
+        assert!(verify(&mut plan).rebuild.is_some(), "{moved}");
+        fs::rename(&aside, &from).unwrap();
+    }
+}
+
+#[test]
 fn an_atomic_save_of_an_ignored_file_is_covered_again() {
     let f = Fixture::new();
     let secret = f.write("ws/a/.env", "x");
