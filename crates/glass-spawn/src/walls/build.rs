@@ -68,7 +68,8 @@ struct Opened {
 struct Sources {
     root: Tree,
     devices: Devices,
-    places: Vec<Opened>,
+    /// None for what there is nothing of.
+    places: Vec<Option<Opened>>,
 }
 
 /// The host's own, before it is given up.
@@ -134,6 +135,17 @@ fn open_all(plan: &Plan, copier: &Copier) -> std::result::Result<Sources, Failur
     })
 }
 
+/// Whether a place lies in a directory from elsewhere, where only a stand for it
+/// can be found.
+fn is_in_other(places: &[Place], place: &Place) -> bool {
+    let path = place.path.to_bytes();
+    places.iter().any(|other| {
+        let below = path.strip_prefix(other.path.to_bytes());
+        matches!(other.look, Look::Other { .. })
+            && below.is_some_and(|below| below.first() == Some(&b'/'))
+    })
+}
+
 /// Keeps what is mounted outside later from appearing inside.
 pub(super) fn privatise() -> Result<()> {
     let change = Change {
@@ -147,7 +159,7 @@ fn open_sources(
     host: BorrowedFd<'_>,
     places: &[Place],
     copier: &Copier,
-) -> std::result::Result<Vec<Opened>, Failure> {
+) -> std::result::Result<Vec<Option<Opened>>, Failure> {
     let opened = places.iter().zip(1u32..).map(|(place, detail)| {
         let in_detail = |failure: Failure| Failure { detail, ..failure };
         open_source(host, place, copier).map_err(in_detail)
@@ -159,7 +171,7 @@ fn open_source(
     host: BorrowedFd<'_>,
     place: &Place,
     copier: &Copier,
-) -> std::result::Result<Opened, Failure> {
+) -> std::result::Result<Option<Opened>, Failure> {
     let path = match &place.look {
         Look::Other { source } => source,
         _ => &place.path,
@@ -168,16 +180,23 @@ fn open_source(
     // A place that only exists in a directory of ours is made there.
     let ours = matches!(place.look, Look::Empty { .. } | Look::Scratch { .. });
     if ours && place.expected.is_none() && matches!(source, Err(Errno::NOENT)) {
-        return Ok(Opened {
+        return Ok(Some(Opened {
             tree: None,
             kind: Kind::Directory,
             same: None,
-        });
+        }));
+    }
+    // What has gone since it was decided to hide it, such as a socket whose
+    // server ended, needs no hiding.
+    if place.look == Look::Blank && matches!(source, Err(Errno::NOENT | Errno::NOTDIR)) {
+        return Ok(None);
     }
     let source = source.at(Stage::Mount)?;
     let stat = rustix::fs::fstat(&source).at(Stage::Mount)?;
     let id = place::identity(&stat);
-    if place.expected.is_some_and(|expected| expected != id) {
+    // Whatever is at a place that is hidden is hidden.
+    let is_expected = place.expected.is_none_or(|expected| expected == id);
+    if !is_expected && place.look != Look::Blank {
         return Err(Errno::STALE).at(Stage::Changed);
     }
     let kind = place::kind(&stat);
@@ -190,11 +209,11 @@ fn open_source(
         }
         Look::Empty { .. } | Look::Scratch { .. } => (None, None),
     };
-    Ok(Opened {
+    Ok(Some(Opened {
         tree: tree.transpose().at(Stage::Mount)?,
         kind,
         same,
-    })
+    }))
 }
 
 /// Makes a copy of the host's tree, read-only, the root of this process.
@@ -261,7 +280,7 @@ fn hide_if_there(root: BorrowedFd<'_>, path: &CStr, furniture: &Furniture) -> Re
 fn place_all(
     root: BorrowedFd<'_>,
     places: &[Place],
-    opened: Vec<Opened>,
+    opened: Vec<Option<Opened>>,
     furniture: &mut Furniture,
     rules: &mut Rules,
 ) -> std::result::Result<(), Failure> {
@@ -273,13 +292,14 @@ fn place_all(
             errno,
             detail,
         };
+        let Some(opened) = opened else { continue };
         let target = place::find_or_make(root, &place.path, opened.kind, &own)
             .map_err(|errno| at(errno, Stage::Mount))?;
         let found = rustix::fs::fstat(&target).map_err(|errno| at(errno, Stage::Mount))?;
         // What is covered must be what was decided about, unless it is a
         // place that we have just made for it.
         let moved = opened.same.is_some_and(|id| id != place::identity(&found));
-        if moved && !own.contains(&found.st_dev) {
+        if moved && !own.contains(&found.st_dev) && !is_in_other(places, place) {
             return Err(at(Errno::STALE, Stage::Changed));
         }
         let mount = make_mount(place, opened, furniture).map_err(|e| at(e, Stage::Mount))?;
