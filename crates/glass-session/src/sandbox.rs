@@ -157,6 +157,22 @@ pub(crate) fn has_walls(policy: &SandboxPolicy) -> bool {
     policy.kind != SandboxKind::InsecureNone
 }
 
+/// Refuses restrictions where there are no walls: only walls restrict.
+pub(crate) fn check_restricts_nothing(policy: &SandboxPolicy) -> Result<(), NoWalls> {
+    let restricts = policy.network_access == Some(false)
+        || policy.block_git_writes == Some(true)
+        || policy.disable_tmp_write == Some(true)
+        || policy.ignore_mapping_json.is_some()
+        || !policy.readonly_paths.is_empty();
+    if !restricts {
+        return Ok(());
+    }
+    Err(NoWalls {
+        why: "the policy restricts what only a sandbox could, and there is none".to_owned(),
+        hint: "ask for TYPE_WORKSPACE_READWRITE, or leave the restrictions out".to_owned(),
+    })
+}
+
 /// A refusal in one text, with what to do next.
 pub(crate) fn explain(refusal: Refusal) -> String {
     let NoWalls { why, hint } = refusal.into();

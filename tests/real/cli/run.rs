@@ -88,15 +88,19 @@ fn what_is_not_the_commands_exits_with_125() {
 }
 
 #[test]
-fn walls_that_cannot_be_had_exit_with_126() {
+fn rights_that_cannot_be_had_exit_with_126() {
     let daemon = Daemon::start("");
-    for kind in ["rw", "ro"] {
-        let ran = daemon.cli(&["run", "--sandbox", kind, "touch ran"]);
-        ran.failed_with(126);
-        let ran = daemon.cli(&["run", "--json", "--sandbox", kind, "touch ran"]);
-        assert_eq!(ran.status, 126, "{ran:?}");
+    let ran = daemon.home().join("ran");
+    let touch = format!("touch '{}'", ran.display());
+    // Nobody may write the whole file system, and a missing path grants nothing.
+    for flags in [&["--cwd", "/"][..], &["--rw", "/there/is/nothing"]] {
+        let arguments = [&["run", "--sandbox", "rw"], flags, &[&touch]].concat();
+        daemon.cli(&arguments).failed_with(126);
+        let arguments = [&["run", "--json", "--sandbox", "rw"], flags, &[&touch]].concat();
+        let answer = daemon.cli(&arguments);
+        assert_eq!(answer.status, 126, "{answer:?}");
     }
-    assert!(!daemon.home().join("ran").exists());
+    assert!(!ran.exists());
     let ran = daemon.cli(&["run", "--sandbox", "none", "echo open"]);
     assert_eq!(ran.quiet(), "open\n");
 }

@@ -288,11 +288,15 @@ async fn walls_that_cannot_be_had_are_refused() {
         network_access: Some(false),
         ..policy(Type::InsecureNone)
     };
-    for asked in [
-        policy(Type::WorkspaceReadwrite),
-        policy(Type::WorkspaceReadonly),
-        no_network,
-    ] {
+    let nothing_there = SandboxPolicy {
+        additional_readwrite_paths: vec!["/there/is/nothing".to_owned()],
+        ..policy(Type::WorkspaceReadwrite)
+    };
+    let no_mapping = SandboxPolicy {
+        ignore_mapping_json: Some("[".to_owned()),
+        ..policy(Type::WorkspaceReadonly)
+    };
+    for asked in [no_network, nothing_there, no_mapping] {
         let request = session.with_args("touch ran", |args| {
             args.requested_sandbox_policy = Some(asked.clone());
         });

@@ -4,6 +4,7 @@ use super::{Caller, Engine, Handle, MAILBOX_MAX};
 use crate::actor::{Actor, Inheritance, Live, Parts, lock};
 use crate::context::{make_private, now_ms, set_variable};
 use crate::errors::{CreateError, NoWalls};
+use crate::sandbox::{check_restricts_nothing, has_walls};
 use crate::feed::Feed;
 use crate::{random, shells};
 use glass_model::{EventIndex, Mode, Role, SandboxPolicy, Session, SessionId, Startup};
@@ -173,6 +174,9 @@ impl Engine {
     ) -> Result<Effective, NoWalls> {
         let settings = &self.0.context.settings.sandboxing.settings;
         let rights = glass_sandbox::resolve(asked, session, settings, role, workspace)?;
+        if let Some(asked) = asked.or(session).filter(|_| !has_walls(&rights.policy)) {
+            check_restricts_nothing(asked)?;
+        }
         self.0.context.can_enforce(&rights.policy)?;
         Ok(rights)
     }
