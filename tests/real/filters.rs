@@ -71,7 +71,7 @@ fn every_marker_is_one_json_object_with_its_place() {
     let stream = b"ab\x1b]633;E;ls \\x3b;n\x07\x1b]133;D;3\x1b\\\x1b]7;file:///tmp\x07";
     let found = markers(&[], stream);
     let field = |key: &str| -> Vec<Value> { found.iter().map(|m| m[key].clone()).collect() };
-    assert_eq!(field("offset"), [2, 21, 32]);
+    assert_eq!(field("offset"), [2, 20, 31]);
     assert_eq!(field("protocol"), ["633", "133", "7"]);
     assert_eq!(field("kind"), ["E", "D", "cwd"]);
     assert_eq!(field("payload"), ["ls \\x3b;n", "3", "file:///tmp"]);

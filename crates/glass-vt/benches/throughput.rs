@@ -8,6 +8,7 @@
 )]
 
 use glass_vt::MarkerScanner;
+use glass_vt::screen::{Screen, ScreenSize};
 use glass_vt::text::{Budget, Compressor};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -46,6 +47,17 @@ fn main() {
     report("text of coloured lines", &colourful, "", compress);
     report("text of a progress bar", &progress, "", compress);
     report("text that is not ASCII", &unicode, "", compress);
+    report("screen of a log", &log, "", |input| drop(screen(input)));
+    report("screen of dense escapes", &colours, "", |input| {
+        drop(screen(input))
+    });
+    let mut full = screen(&colourful);
+    let mut best = Duration::MAX;
+    let mut bytes = 0;
+    for _ in 0..ROUNDS {
+        best = best.min(time(|| bytes = black_box(full.snapshot()).len()));
+    }
+    println!("a snapshot with a full history: {bytes} bytes in {best:?}");
 }
 
 fn repeat(line: &str) -> Vec<u8> {
@@ -69,6 +81,17 @@ fn compress(input: &[u8]) {
         compressor.push(piece);
     }
     black_box(compressor.finish());
+}
+
+fn screen(input: &[u8]) -> Screen {
+    let mut screen = Screen::new(ScreenSize {
+        columns: 200,
+        rows: 50,
+    });
+    for piece in input.chunks(PIECE_BYTES) {
+        screen.feed(piece);
+    }
+    screen
 }
 
 fn scan(input: &[u8]) {

@@ -14,6 +14,7 @@ pub mod escape;
 pub mod exit;
 pub mod marker;
 pub mod mirror;
+pub mod screen;
 pub mod strip;
 pub mod text;
 

@@ -23,6 +23,7 @@ pub use page::{Elision, Page, Reason};
 pub use severity::looks_like_error;
 
 use fold::Fold;
+pub(crate) use line::incomplete_suffix;
 use row::Piece;
 use select::Selection;
 use split::Split;

@@ -213,7 +213,7 @@ fn is_text(byte: u8) -> bool {
 }
 
 /// How many bytes at the end begin a character that is not complete.
-fn incomplete_suffix(bytes: &[u8]) -> usize {
+pub(crate) fn incomplete_suffix(bytes: &[u8]) -> usize {
     let longest = bytes.len().min(CHARACTER_BYTES_MAX - 1);
     for held in (1..=longest).rev() {
         let suffix = &bytes[bytes.len() - held..];

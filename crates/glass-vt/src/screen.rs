@@ -1,0 +1,138 @@
+//! What a terminal shows, kept on the server: so that somebody who comes later
+//! gets the screen and not the whole history of bytes.
+//!
+//! A [`Screen`] is fed with what the programs write. It answers the questions
+//! that a terminal answers ([`Screen::take_replies`]), and can be drawn into a
+//! fresh terminal at any moment ([`Screen::snapshot`]). Everything that it holds
+//! is bounded by [`ScreenSize`] and the constants here.
+
+mod alacritty;
+mod dump;
+mod gate;
+mod style;
+#[cfg(test)]
+mod tests;
+
+use alacritty::Alacritty;
+
+/// Lines that have left the screen and are kept for a snapshot. Older ones are
+/// in the journal.
+pub const HISTORY_LINES_MAX: usize = 1_000;
+
+/// Fewest and most columns of a screen.
+pub const COLUMNS: std::ops::RangeInclusive<u16> = 2..=1_000;
+
+/// Fewest and most rows of a screen.
+pub const ROWS: std::ops::RangeInclusive<u16> = 1..=1_000;
+
+/// Longest string sequence that the screen takes, in bytes. A longer one is
+/// aborted: the engine would keep it.
+pub const STRING_BYTES_MAX: usize = 2 * 1024;
+
+/// Most bytes of replies that wait to be taken.
+pub const REPLY_BYTES_MAX: usize = 4 * 1024;
+
+/// Columns and rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScreenSize {
+    /// Columns.
+    pub columns: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+impl ScreenSize {
+    /// The nearest size that a screen can have.
+    fn clamped(self) -> ScreenSize {
+        ScreenSize {
+            columns: self.columns.clamp(*COLUMNS.start(), *COLUMNS.end()),
+            rows: self.rows.clamp(*ROWS.start(), *ROWS.end()),
+        }
+    }
+}
+
+/// What a screen needs of an emulator. The only place that knows which one it
+/// is lies behind this.
+trait Engine {
+    /// Takes bytes.
+    fn feed(&mut self, bytes: &[u8]);
+    /// Shows what a synchronised update holds back.
+    fn end_update(&mut self);
+    /// Whether a synchronised update holds something back.
+    fn is_updating(&self) -> bool;
+    /// Changes the size.
+    fn resize(&mut self, size: ScreenSize);
+    /// Takes what it wants to say to the programs.
+    fn take_replies(&mut self) -> Vec<u8>;
+    /// The title of its window.
+    fn title(&self) -> Option<String>;
+    /// The visible lines as text.
+    fn text(&self) -> Vec<String>;
+    /// Appends sequences that draw it, with these scrolling margins.
+    fn draw(&mut self, margins: Option<gate::Margins>, out: &mut Vec<u8>);
+}
+
+/// The screen of one terminal.
+pub struct Screen {
+    engine: Box<dyn Engine + Send>,
+    gate: gate::Gate,
+}
+
+impl Screen {
+    /// An empty screen.
+    pub fn new(size: ScreenSize) -> Screen {
+        Screen {
+            engine: Box::new(Alacritty::new(size.clamped())),
+            gate: gate::Gate::default(),
+        }
+    }
+
+    /// Takes what a program wrote.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let engine = &mut self.engine;
+        self.gate.push(bytes, |passed| engine.feed(passed));
+    }
+
+    /// Whether the program is in the middle of a synchronised update (DEC mode
+    /// 2026), which nobody should see half of.
+    pub fn is_updating(&self) -> bool {
+        self.engine.is_updating()
+    }
+
+    /// Ends a synchronised update that takes too long.
+    pub fn end_update(&mut self) {
+        self.engine.end_update();
+    }
+
+    /// Changes the size.
+    pub fn resize(&mut self, size: ScreenSize) {
+        self.gate.forget_margins();
+        self.engine.resize(size.clamped());
+    }
+
+    /// Takes the answers to what the programs asked, to be written to them.
+    pub fn take_replies(&mut self) -> Vec<u8> {
+        self.engine.take_replies()
+    }
+
+    /// The title that a program gave.
+    pub fn title(&self) -> Option<String> {
+        self.engine.title()
+    }
+
+    /// The visible lines, without blanks at their ends.
+    pub fn text(&self) -> Vec<String> {
+        self.engine.text()
+    }
+
+    /// Bytes that draw this screen into a terminal of the same size: palette,
+    /// title, history and screen, the alternate screen, margins, cursor, modes,
+    /// and whatever sequence is unfinished.
+    pub fn snapshot(&mut self) -> Vec<u8> {
+        self.engine.end_update();
+        let mut out = Vec::new();
+        self.engine.draw(self.gate.margins(), &mut out);
+        self.gate.unfinished(&mut out);
+        out
+    }
+}

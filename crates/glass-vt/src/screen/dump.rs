@@ -1,0 +1,271 @@
+//! Draws a terminal as sequences, in the order in which they do not undo each
+//! other: what moves the cursor comes before the cursor, and what changes how
+//! text is drawn comes after the text.
+
+use super::gate::Margins;
+use super::style::{Pen, put};
+use alacritty_terminal::event::EventListener;
+use alacritty_terminal::grid::{Dimensions as _, Grid};
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::term::color::Colors;
+use alacritty_terminal::term::{Term, TermMode};
+use alacritty_terminal::vte::ansi::{CharsetIndex, CursorShape, StandardCharset};
+
+/// Modes that are off in a fresh terminal, and how they are set.
+const MODES: [(TermMode, &str); 11] = [
+    (TermMode::APP_CURSOR, "\x1b[?1h"),
+    (TermMode::APP_KEYPAD, "\x1b="),
+    (TermMode::INSERT, "\x1b[4h"),
+    (TermMode::LINE_FEED_NEW_LINE, "\x1b[20h"),
+    (TermMode::MOUSE_REPORT_CLICK, "\x1b[?1000h"),
+    (TermMode::MOUSE_DRAG, "\x1b[?1002h"),
+    (TermMode::MOUSE_MOTION, "\x1b[?1003h"),
+    (TermMode::FOCUS_IN_OUT, "\x1b[?1004h"),
+    (TermMode::UTF8_MOUSE, "\x1b[?1005h"),
+    (TermMode::SGR_MOUSE, "\x1b[?1006h"),
+    (TermMode::BRACKETED_PASTE, "\x1b[?2004h"),
+];
+
+/// A fresh terminal with this palette and title.
+pub(super) fn reset(colours: &Colors, title: Option<&str>, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\x1bc");
+    for index in 0..256 {
+        if let Some(rgb) = colours[index] {
+            let (r, g, b) = (rgb.r, rgb.g, rgb.b);
+            put(
+                out,
+                format_args!("\x1b]4;{index};rgb:{r:02x}/{g:02x}/{b:02x}\x1b\\"),
+            );
+        }
+    }
+    for (index, number) in [(256, 10), (257, 11), (258, 12)] {
+        if let Some(rgb) = colours[index] {
+            let (r, g, b) = (rgb.r, rgb.g, rgb.b);
+            put(
+                out,
+                format_args!("\x1b]{number};rgb:{r:02x}/{g:02x}/{b:02x}\x1b\\"),
+            );
+        }
+    }
+    if let Some(title) = title {
+        put(out, format_args!("\x1b]2;{title}\x1b\\"));
+    }
+}
+
+/// The normal screen with its history, from top to bottom; lines that went on
+/// do so again.
+pub(super) fn normal(grid: &Grid<Cell>, out: &mut Vec<u8>) {
+    let mut pen = Pen::default();
+    let mut goes_on = false;
+    let last = grid.bottommost_line();
+    let mut line = grid.topmost_line();
+    while line <= last {
+        let wraps = wraps(grid, line) && line < last;
+        let end = match wraps {
+            true => grid.columns(),
+            // Something must be written for the line before to go on.
+            false => text_end(grid, line).max(usize::from(goes_on)),
+        };
+        row(grid, line, end, &mut pen, out);
+        if line < last && !wraps {
+            pen.change(Pen::default(), out);
+            out.extend_from_slice(b"\r\n");
+        }
+        goes_on = wraps;
+        line += 1;
+    }
+    pen.change(Pen::default(), out);
+    saved_cursor(grid, out);
+}
+
+/// The alternate screen, row by row.
+pub(super) fn alternate(grid: &Grid<Cell>, out: &mut Vec<u8>) {
+    let mut pen = Pen::default();
+    out.extend_from_slice(b"\x1b[0m\x1b[2J");
+    for number in 0..grid.screen_lines() {
+        let line = Line(i32::try_from(number).unwrap_or(i32::MAX));
+        let end = text_end(grid, line);
+        if end > 0 {
+            put(out, format_args!("\x1b[{};1H", number + 1));
+            row(grid, line, end, &mut pen, out);
+        }
+    }
+    pen.change(Pen::default(), out);
+    saved_cursor(grid, out);
+}
+
+/// Margins, cursor, the next character's look, and modes.
+pub(super) fn state<T: EventListener>(term: &Term<T>, margins: Option<Margins>, out: &mut Vec<u8>) {
+    let mode = *term.mode();
+    let rows = term.screen_lines();
+    let mut top = 0;
+    if let Some(Margins { top: first, bottom }) = margins {
+        let bottom = bottom.unwrap_or(rows).min(rows);
+        if first < bottom {
+            put(out, format_args!("\x1b[{first};{bottom}r"));
+            top = first - 1;
+        }
+    }
+    if mode.contains(TermMode::ORIGIN) {
+        out.extend_from_slice(b"\x1b[?6h");
+    } else {
+        top = 0;
+    }
+    cursor(term.grid(), top, out);
+    let charsets = &term.grid().cursor.charsets;
+    let designations = [
+        (CharsetIndex::G0, b'('),
+        (CharsetIndex::G1, b')'),
+        (CharsetIndex::G2, b'*'),
+        (CharsetIndex::G3, b'+'),
+    ];
+    for (index, designator) in designations {
+        if charsets[index] == StandardCharset::SpecialCharacterAndLineDrawing {
+            out.extend_from_slice(&[0x1b, designator, b'0']);
+        }
+    }
+    if !mode.contains(TermMode::LINE_WRAP) {
+        out.extend_from_slice(b"\x1b[?7l");
+    }
+    if !mode.contains(TermMode::ALTERNATE_SCROLL) {
+        out.extend_from_slice(b"\x1b[?1007l");
+    }
+    for (flag, sequence) in MODES {
+        if mode.contains(flag) {
+            out.extend_from_slice(sequence.as_bytes());
+        }
+    }
+    let style = term.cursor_style();
+    let shape = match style.shape {
+        CursorShape::Underline => 4,
+        CursorShape::Beam => 6,
+        _ => 2,
+    };
+    if shape != 2 || style.blinking {
+        put(
+            out,
+            format_args!("\x1b[{} q", shape - u8::from(style.blinking)),
+        );
+    }
+    if !mode.contains(TermMode::SHOW_CURSOR) {
+        out.extend_from_slice(b"\x1b[?25l");
+    }
+}
+
+/// The cursor, on its way to the next line where it is, and the look of the
+/// next character. Rows are counted from `top`.
+pub(super) fn cursor(grid: &Grid<Cell>, top: usize, out: &mut Vec<u8>) {
+    let point = grid.cursor.point;
+    let mut pen = Pen::default();
+    let row_number = usize::try_from(point.line.0).unwrap_or(0) + 1;
+    let row_number = row_number.saturating_sub(top).max(1);
+    let mut column = point.column.0;
+    if grid.cursor.input_needs_wrap {
+        // Only a character in the last column brings the cursor there.
+        let last = grid.columns() - 1;
+        let spacer = grid[point.line][Column(last)]
+            .flags
+            .contains(Flags::WIDE_CHAR_SPACER);
+        column = last - usize::from(spacer);
+        put(out, format_args!("\x1b[{row_number};{}H", column + 1));
+        row_from(grid, point.line, column, grid.columns(), &mut pen, out);
+    } else {
+        put(out, format_args!("\x1b[{row_number};{}H", column + 1));
+    }
+    pen.change(Pen::of(&grid.cursor.template), out);
+}
+
+fn saved_cursor(grid: &Grid<Cell>, out: &mut Vec<u8>) {
+    let saved = &grid.saved_cursor;
+    let home = saved.point.line == Line(0) && saved.point.column == Column(0);
+    if home && Pen::of(&saved.template) == Pen::default() {
+        return;
+    }
+    let mut pen = Pen::default();
+    let row_number = usize::try_from(saved.point.line.0).unwrap_or(0) + 1;
+    let column = saved.point.column.0 + 1;
+    put(out, format_args!("\x1b[{row_number};{column}H"));
+    pen.change(Pen::of(&saved.template), out);
+    out.extend_from_slice(b"\x1b7");
+    pen.change(Pen::default(), out);
+}
+
+fn wraps(grid: &Grid<Cell>, line: Line) -> bool {
+    let last = Column(grid.columns() - 1);
+    grid[line][last].flags.contains(Flags::WRAPLINE)
+}
+
+/// The column after the last that shows anything.
+fn text_end(grid: &Grid<Cell>, line: Line) -> usize {
+    let shows = |column: &usize| {
+        let cell = &grid[line][Column(*column)];
+        let spacer = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
+        cell.c != ' '
+            || cell.flags.intersects(spacer)
+            || cell.zerowidth().is_some_and(|marks| !marks.is_empty())
+            || Pen::of(cell) != Pen::default()
+    };
+    let last = (0..grid.columns()).rev().find(shows);
+    last.map_or(0, |last| last + 1)
+}
+
+fn row(grid: &Grid<Cell>, line: Line, end: usize, pen: &mut Pen, out: &mut Vec<u8>) {
+    row_from(grid, line, 0, end, pen, out);
+}
+
+fn row_from(
+    grid: &Grid<Cell>,
+    line: Line,
+    start: usize,
+    end: usize,
+    pen: &mut Pen,
+    out: &mut Vec<u8>,
+) {
+    for column in start..end {
+        let cell = &grid[line][Column(column)];
+        let Some(shown) = shown(grid, line, column) else {
+            continue;
+        };
+        pen.change(Pen::of(cell), out);
+        put(out, format_args!("{shown}"));
+        for mark in cell.zerowidth().unwrap_or_default() {
+            put(out, format_args!("{mark}"));
+        }
+    }
+}
+
+/// What stands in a column; nothing in one that belongs to a wide character
+/// beside it. Halves of wide characters that the engine left are blanks, as is
+/// a tab, which it remembers in the first of its columns.
+pub(super) fn shown(grid: &Grid<Cell>, line: Line, column: usize) -> Option<char> {
+    let flags = |column: usize| grid[line][Column(column)].flags;
+    let is_wide = |column: usize| {
+        let has_tail =
+            column + 1 < grid.columns() && flags(column + 1).contains(Flags::WIDE_CHAR_SPACER);
+        has_tail && flags(column).contains(Flags::WIDE_CHAR)
+    };
+    let own = flags(column);
+    if own.contains(Flags::WIDE_CHAR_SPACER) && column > 0 && is_wide(column - 1) {
+        return None;
+    }
+    let half = (Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER).intersects(own) && !is_wide(column);
+    let character = grid[line][Column(column)].c;
+    if own.contains(Flags::LEADING_WIDE_CHAR_SPACER) {
+        // Blank, but not written where the wide character that did not fit
+        // here follows: that one makes it.
+        let next = Line(line.0 + 1);
+        let follows = next <= grid.bottommost_line()
+            && column + 1 == grid.columns()
+            && grid[next][Column(0)].flags.contains(Flags::WIDE_CHAR)
+            && grid[next][Column(1)]
+                .flags
+                .contains(Flags::WIDE_CHAR_SPACER);
+        return (!follows).then_some(' ');
+    }
+    Some(if half || character.is_control() {
+        ' '
+    } else {
+        character
+    })
+}

@@ -1,0 +1,179 @@
+//! Looks at what goes into the engine: keeps strings short, and remembers what
+//! the engine does not tell.
+
+use super::STRING_BYTES_MAX;
+use crate::text::incomplete_suffix;
+
+const BEL: u8 = 0x07;
+const CAN: u8 = 0x18;
+const SUB: u8 = 0x1a;
+const ESC: u8 = 0x1b;
+
+/// Most bytes of a control sequence that are looked at.
+const CONTROL_BYTES_MAX: usize = 256;
+
+/// First and last row that scroll, from 1 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Margins {
+    pub top: usize,
+    pub bottom: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Ground,
+    Escape,
+    Control,
+    /// In a string that BEL ends too.
+    OsString,
+    /// In any other string.
+    String,
+    /// In a string that was aborted.
+    Skipping,
+}
+
+/// What the gate knows.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    state: State,
+    /// The unfinished sequence, from its ESC on.
+    held: Vec<u8>,
+    /// The last bytes of text, which may be the beginning of a character.
+    last: Vec<u8>,
+    margins: Option<Margins>,
+}
+
+impl Gate {
+    /// Takes bytes; `feed` gets what the engine may see.
+    pub(super) fn push(&mut self, bytes: &[u8], mut feed: impl FnMut(&[u8])) {
+        let mut start = 0;
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.state == State::Ground {
+                let escape = memchr::memchr(ESC, &bytes[at..]);
+                let end = escape.map_or(bytes.len(), |escape| at + escape);
+                self.remember(&bytes[at..end]);
+                at = end;
+                if escape.is_some() {
+                    self.begin();
+                    at += 1;
+                }
+                continue;
+            }
+            let was_skipping = self.state == State::Skipping;
+            self.step(bytes[at]);
+            match (was_skipping, self.state == State::Skipping) {
+                (false, true) => {
+                    feed(&bytes[start..at]);
+                    feed(&[CAN]);
+                }
+                // An ESC belongs to what it begins, a terminator to the string.
+                (true, false) => start = at + usize::from(bytes[at] != ESC),
+                _ => {}
+            }
+            at += 1;
+        }
+        if self.state != State::Skipping && start < bytes.len() {
+            feed(&bytes[start..]);
+        }
+    }
+
+    pub(super) fn margins(&self) -> Option<Margins> {
+        self.margins
+    }
+
+    pub(super) fn forget_margins(&mut self) {
+        self.margins = None;
+    }
+
+    /// Appends the sequence or character that is not finished.
+    pub(super) fn unfinished(&self, out: &mut Vec<u8>) {
+        match self.state {
+            State::Ground => {
+                let held = incomplete_suffix(&self.last);
+                out.extend_from_slice(&self.last[self.last.len() - held..]);
+            }
+            // Nothing of it will be shown, whatever it began with.
+            State::Skipping => out.extend_from_slice(b"\x1bX"),
+            _ => out.extend_from_slice(&self.held),
+        }
+    }
+
+    fn remember(&mut self, text: &[u8]) {
+        const CHARACTER_BYTES_MAX: usize = 4;
+        self.last
+            .extend_from_slice(&text[text.len().saturating_sub(CHARACTER_BYTES_MAX)..]);
+        let excess = self.last.len().saturating_sub(CHARACTER_BYTES_MAX);
+        self.last.drain(..excess);
+    }
+
+    fn begin(&mut self) {
+        self.state = State::Escape;
+        self.last.clear();
+        self.held.clear();
+        self.held.push(ESC);
+    }
+
+    fn step(&mut self, byte: u8) {
+        match (self.state, byte) {
+            (_, CAN | SUB) => self.end(),
+            (_, ESC) => self.begin(),
+            (State::OsString | State::Skipping, BEL) => self.end(),
+            (State::Skipping, _) => {}
+            (State::Escape, b'[') => self.hold(byte, State::Control),
+            (State::Escape, b']') => self.hold(byte, State::OsString),
+            (State::Escape, b'P' | b'X' | b'^' | b'_') => self.hold(byte, State::String),
+            (State::Escape, b'c') => {
+                self.margins = None;
+                self.end();
+            }
+            (State::Escape, 0x00..=0x2f) => self.hold(byte, State::Escape),
+            (State::Escape, _) => self.end(),
+            (State::Control, 0x40..=0x7e) => {
+                if byte == b'r' {
+                    self.set_margins();
+                }
+                self.end();
+            }
+            (state, _) => self.hold(byte, state),
+        }
+    }
+
+    fn hold(&mut self, byte: u8, next: State) {
+        self.state = next;
+        self.held.push(byte);
+        let limit = match next {
+            State::OsString | State::String => STRING_BYTES_MAX,
+            _ => CONTROL_BYTES_MAX,
+        };
+        if self.held.len() > limit {
+            self.held.clear();
+            self.state = State::Skipping;
+        }
+    }
+
+    fn end(&mut self) {
+        self.state = State::Ground;
+        self.held.clear();
+    }
+
+    /// DECSTBM, of which the engine tells nothing.
+    fn set_margins(&mut self) {
+        let parameters = self.held.get(2..).unwrap_or_default();
+        let is_plain = |byte: &u8| byte.is_ascii_digit() || *byte == b';';
+        if !parameters.iter().all(is_plain) {
+            return;
+        }
+        let mut numbers = parameters.split(|byte| *byte == b';').map(|digits| {
+            digits.iter().fold(0usize, |number, digit| {
+                number
+                    .saturating_mul(10)
+                    .saturating_add(usize::from(digit - b'0'))
+            })
+        });
+        let top = numbers.next().unwrap_or(0).max(1);
+        let bottom = numbers.next().filter(|bottom| *bottom > 0);
+        self.margins = Some(Margins { top, bottom });
+    }
+}
