@@ -9,6 +9,7 @@ mod measures;
 mod trees;
 mod walls;
 mod walls_attacks;
+mod walls_cover;
 mod walls_limits;
 
 use std::time::Duration;
