@@ -8,7 +8,7 @@ use crate::line::{Line, SimpleCommand, Word};
 use crate::programs;
 use crate::remember::prefix_of;
 use crate::rules::{Layer, Rule, RuleSet};
-use crate::unwrap::{Inner, inner};
+use crate::unwrap::{Inner, base_name, inner};
 use crate::{reader, reading, second, text};
 use glass_model::{CommandReading, Decision, Reason, ShellKind, Verdict};
 
@@ -279,6 +279,16 @@ fn dangers(command: &Command, rules: &RuleSet) -> Vec<Reason> {
             push(danger.verdict(), part, &name, &danger.reason);
         }
     });
+    let fed = command
+        .line
+        .commands
+        .iter()
+        .filter(|simple| is_fed_shell(simple));
+    for simple in fed {
+        let name = || "built-in: shells".to_owned();
+        let why = "Runs whatever it reads from the pipe.";
+        push(Verdict::Ask, &simple.text, &name, why);
+    }
     let own = command
         .line
         .commands
@@ -291,6 +301,16 @@ fn dangers(command: &Command, rules: &RuleSet) -> Vec<Reason> {
         }
     }
     reasons
+}
+
+/// Whether a shell without a script gets its commands from a pipe.
+fn is_fed_shell(command: &SimpleCommand) -> bool {
+    let name = command.words.first().map(base_name).unwrap_or_default();
+    let is_shell = knowledge()
+        .wrapper(name)
+        .is_some_and(|wrapper| wrapper.shell);
+    let mut arguments = command.words.iter().skip(1);
+    command.piped && is_shell && arguments.all(|word| word.value.starts_with('-'))
 }
 
 /// The prefixes that rules would need for this command to be allowed; none

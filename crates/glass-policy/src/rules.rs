@@ -37,7 +37,8 @@ impl Rule {
 
 impl Rule {
     /// The same for rules that narrow: the directory of a program does not
-    /// count, and neither does whether words could become others.
+    /// count, nor whether words could become others, nor flags in between
+    /// (`git -C x push`).
     pub(crate) fn covers_loosely(&self, words: &[Word]) -> bool {
         let Some((name, rest)) = words.split_first() else {
             return false;
@@ -45,13 +46,29 @@ impl Rule {
         let Some((first, others)) = self.prefix.split_first() else {
             return false;
         };
-        (name.value == *first || base_name(name) == first)
-            && others.len() <= rest.len()
-            && others
-                .iter()
-                .zip(rest)
-                .all(|(part, word)| word.value == *part)
+        (name.value == *first || base_name(name) == first) && in_order(others, rest)
     }
+}
+
+/// Whether the parts stand among the words in this order, with nothing but
+/// flags and their values before and between them.
+fn in_order(parts: &[String], words: &[Word]) -> bool {
+    let mut parts = parts.iter().peekable();
+    let mut after_flag = false;
+    for word in words {
+        let Some(part) = parts.peek() else {
+            return true;
+        };
+        if word.value == **part {
+            parts.next();
+            after_flag = false;
+        } else if word.value.starts_with('-') {
+            after_flag = true;
+        } else if !std::mem::take(&mut after_flag) {
+            return false;
+        }
+    }
+    parts.peek().is_none()
 }
 
 /// Who wrote a rule, and so what it may do.

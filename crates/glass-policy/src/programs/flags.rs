@@ -11,6 +11,7 @@ pub(super) fn check(program: &Program, words: &[Word]) -> Result<(), Refusal> {
     while let Some(word) = rest.next() {
         if word.is_literal() && word.value == "--" {
             return match &program.after {
+                Some(after) if after.free => Ok(()),
                 Some(after) => check(after, rest.as_slice()),
                 None => rest.try_for_each(|word| operand(program, word, &mut operands, true)),
             };
