@@ -135,17 +135,6 @@ fn open_all(plan: &Plan, copier: &Copier) -> std::result::Result<Sources, Failur
     })
 }
 
-/// Whether a place lies in a directory from elsewhere, where only a stand for it
-/// can be found.
-fn is_in_other(places: &[Place], place: &Place) -> bool {
-    let path = place.path.to_bytes();
-    places.iter().any(|other| {
-        let below = path.strip_prefix(other.path.to_bytes());
-        matches!(other.look, Look::Other { .. })
-            && below.is_some_and(|below| below.first() == Some(&b'/'))
-    })
-}
-
 /// Keeps what is mounted outside later from appearing inside.
 pub(super) fn privatise() -> Result<()> {
     let change = Change {
@@ -297,9 +286,9 @@ fn place_all(
             .map_err(|errno| at(errno, Stage::Mount))?;
         let found = rustix::fs::fstat(&target).map_err(|errno| at(errno, Stage::Mount))?;
         // What is covered must be what was decided about, unless it is a
-        // place that we have just made for it.
+        // place that was made for it, by us or in a directory from elsewhere.
         let moved = opened.same.is_some_and(|id| id != place::identity(&found));
-        if moved && !own.contains(&found.st_dev) && !is_in_other(places, place) {
+        if moved && !own.contains(&found.st_dev) && !place.in_other {
             return Err(at(Errno::STALE, Stage::Changed));
         }
         let mount = make_mount(place, opened, furniture).map_err(|e| at(e, Stage::Mount))?;

@@ -33,6 +33,9 @@ pub(crate) struct Place {
     pub look: Look,
     /// What must be found at its source.
     pub expected: Option<FileId>,
+    /// Whether it lies right in a directory from elsewhere, where only a stand
+    /// for it can be found.
+    pub in_other: bool,
 }
 
 /// What a place is made of.
@@ -63,11 +66,11 @@ impl Plan {
             check_landlock_only(&walls.mounts)?;
         }
         let places = walls.mounts.iter().enumerate().map(|(at, mount)| {
-            let later = walls.mounts.get(at + 1..).unwrap_or_default();
-            Place::new(
-                mount,
-                later.iter().any(|other| is_below(&other.path, &mount.path)),
-            )
+            let (earlier, rest) = walls.mounts.split_at(at);
+            let opened = rest.iter().any(|other| is_below(&other.path, &mount.path));
+            let mut place = Place::new(mount, opened)?;
+            place.in_other = is_in_other(&mount.path, earlier);
+            Ok(place)
         });
         Ok(Plan {
             build: walls.build,
@@ -97,8 +100,17 @@ impl Place {
             path: relative(&mount.path)?,
             look,
             expected: mount.expected,
+            in_other: false,
         })
     }
+}
+
+/// Whether the nearest of the earlier mounts above a path brings something
+/// from elsewhere there.
+fn is_in_other(path: &[u8], earlier: &[Mount]) -> bool {
+    let above = earlier.iter().filter(|mount| is_below(path, &mount.path));
+    let nearest = above.max_by_key(|mount| mount.path.len());
+    nearest.is_some_and(|mount| matches!(mount.view, View::Other { .. }))
 }
 
 /// A path below the root without its slash, if it is an absolute one in which
@@ -201,6 +213,22 @@ mod tests {
         assert_eq!(hidden("/h/a/b"), Look::Empty { listed: false });
         assert_eq!(hidden("/h"), Look::Blank);
         assert_eq!(hidden("/ha"), Look::Blank);
+    }
+
+    #[test]
+    fn only_the_nearest_mount_says_what_a_place_lies_in() {
+        let other = || View::Other {
+            source: b"/private".to_vec(),
+        };
+        let mounts = vec![
+            mount("/tmp", other()),
+            mount("/tmp/ws", View::Writable),
+            mount("/tmp/ws/.git", View::ReadOnly),
+            mount("/tmpx", View::ReadOnly),
+        ];
+        let plan = plan(WallBuild::Namespaces, mounts).expect("a plan");
+        let found: Vec<bool> = plan.places.iter().map(|place| place.in_other).collect();
+        assert_eq!(found, [false, true, false, false]);
     }
 
     #[test]

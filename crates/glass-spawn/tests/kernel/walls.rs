@@ -211,13 +211,35 @@ async fn a_command_behind_walls_is_ended_and_what_is_older_is_spared() {
 #[tokio::test]
 async fn a_place_that_is_not_what_was_planned_is_refused() {
     let ground = Ground::new().await;
+    for view in [View::ReadOnly, View::Writable] {
+        let secret = ground.path("ws/secret");
+        let mount = expecting(ground.mount("ws/secret", view), &secret);
+        let walls = ground.walls(vec![mount]);
+        replace(&ground, "ws/secret");
+        let result = ground.home.keeper.spawn(ground.launch(walls, ":")).await;
+        assert_eq!(refused(result), (Stage::Changed, secret, 116));
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_at_a_hidden_place_is_hidden() {
+    let mut ground = Ground::new().await;
     let secret = ground.path("ws/secret");
     let hidden = expecting(ground.mount("ws/secret", View::Hidden), &secret);
     let walls = ground.walls(vec![hidden]);
+    replace(&ground, "ws/secret");
+    let (text, _) = ground.run(walls.clone(), "cat secret").await;
+    assert_eq!(text, "cat: secret: Permission denied\n");
+    // What has gone needs no hiding, and is not made.
+    fs::remove_file(&secret).expect("removed");
+    let (text, _) = ground.run(walls, "cat secret").await;
+    assert_eq!(text, "cat: secret: No such file or directory\n");
+}
+
+/// As an editor saves.
+fn replace(ground: &Ground, name: &str) {
     fs::write(ground.path("ws/new"), "new\n").expect("written");
-    fs::rename(ground.path("ws/new"), &secret).expect("renamed");
-    let result = ground.home.keeper.spawn(ground.launch(walls, ":")).await;
-    assert_eq!(refused(result), (Stage::Changed, secret, 116));
+    fs::rename(ground.path("ws/new"), ground.path(name)).expect("renamed");
 }
 
 #[tokio::test]
@@ -257,7 +279,7 @@ fn living_below_keeper(ground: &Ground) -> usize {
 #[tokio::test]
 async fn a_place_that_is_missing_is_refused_and_not_made() {
     let ground = Ground::new().await;
-    for view in [View::ReadOnly, View::Writable, View::Hidden, View::Empty] {
+    for view in [View::ReadOnly, View::Writable, View::Empty] {
         let walls = ground.walls(vec![ground.mount("ws/missing", view)]);
         let result = ground.home.keeper.spawn(ground.launch(walls, ":")).await;
         assert_eq!(
