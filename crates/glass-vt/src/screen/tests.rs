@@ -208,6 +208,32 @@ fn stream(wide: &'static str) -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
+/// Bytes that engines have opinions about.
+fn hostile_bytes() -> impl Strategy<Value = Vec<u8>> {
+    let control = (
+        prop::sample::select(vec!["", "?", ">", "="]),
+        prop::collection::vec(
+            prop_oneof![0u32..30, Just(65_535), Just(4_294_967_295)],
+            0..4,
+        ),
+        0x40u8..0x7f,
+    );
+    let control = control.prop_map(|(prefix, numbers, last)| {
+        let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        let last = char::from(last);
+        format!("\x1b[{prefix}{}{last}", numbers.join(";")).into_bytes()
+    });
+    let piece = prop_oneof![
+        4 => control,
+        1 => prop::collection::vec(any::<u8>(), 0..8),
+        2 => prop::sample::select(vec!["日本", "e\u{301}", "x", "\n", "\r", "\t", "\x1b7", "\x1b8",
+            "\x1bM", "\x1bD", "\x1bH", "\x1bc", "\x1b(0", "\x0e", "\x1b#8", "\x1b]104\x07",
+            "\x1b[?1049h", "\x1b[?1049l", "\x1b[?2026h", "\x1b[?3h", "\x1b[?6h", "\x1b[2;3r"])
+            .prop_map(|text| text.as_bytes().to_vec()),
+    ];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
 /// A line that rewrites itself. Nothing is erased or moved where that could
 /// tear a wide character apart, of which the engine would leave one half.
 fn rewritten_line() -> impl Strategy<Value = String> {
@@ -224,6 +250,22 @@ fn rewritten_line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #[test]
+    fn no_bytes_at_any_size_do_harm(
+        before in hostile_bytes(),
+        after in hostile_bytes(),
+        sizes in prop::collection::vec((0u16..30, 0u16..12), 2),
+    ) {
+        let size = |at: usize| ScreenSize { columns: sizes[at].0, rows: sizes[at].1 };
+        let mut first = Screen::new(size(0));
+        first.feed(&before);
+        first.resize(size(1));
+        first.feed(&after);
+        let mut second = Screen::new(size(1));
+        second.feed(&first.snapshot());
+        prop_assert_eq!(second.text().len(), first.text().len());
+    }
+
     #[test]
     fn a_snapshot_shows_the_same_lines(stream in stream("日本")) {
         let mut first = screen(stream.as_bytes());

@@ -191,8 +191,6 @@ fn kinds() -> impl Strategy<Value = Stripped> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
-
     #[test]
     fn where_a_stream_is_cut_changes_nothing(
         stream in stream(),

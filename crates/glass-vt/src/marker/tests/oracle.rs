@@ -39,8 +39,6 @@ fn oracle(stream: &[u8]) -> Vec<Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
-
     #[test]
     fn a_terminals_parser_sees_the_same_markers(stream in meaningful_bytes()) {
         // Terminals leave controls out of a payload; we keep them, so that they

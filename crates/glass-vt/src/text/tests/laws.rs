@@ -61,8 +61,6 @@ fn budgets() -> impl Strategy<Value = Budget> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
     #[test]
     fn a_text_is_never_longer_than_its_budget(output in output(), budget in budgets()) {
         let page = compress(&output, &budget);
