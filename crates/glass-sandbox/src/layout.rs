@@ -219,7 +219,12 @@ impl Layout {
                 max: MOUNTS_MAX,
             });
         }
-        let mounts = self.iter().map(|(path, entry)| mount(path, entry));
+        // The root itself is read-only from the start.
+        let is_root = |path: &Path| path == Path::new("/");
+        let mounts = self
+            .iter()
+            .filter(|(path, entry)| !(is_root(path) && entry.view == View::ReadOnly))
+            .map(|(path, entry)| mount(path, entry));
         Ok(mounts.collect())
     }
 }
