@@ -28,10 +28,15 @@ fn leaky() -> Setup {
     }
 }
 
+/// Scripts that want a limit to be set; `limits.rs` does and runs them.
+const ABOUT_LIMITS: &[&str] = &["162_pids_limit", "164_disk_limit"];
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_given_script_gives_its_wanted_answer() {
     let field = Field::open(leaky()).await;
-    let verdicts = judge_all(field, probe::given(), Asked::ByTheScript).await;
+    let mut probes = probe::given();
+    probes.retain(|probe| !ABOUT_LIMITS.contains(&probe.name.as_str()));
+    let verdicts = judge_all(field, probes, Asked::ByTheScript).await;
     let wrong = wrong(&verdicts);
     assert!(wrong.is_empty(), "of {} verdicts:\n{wrong}", verdicts.len());
 }

@@ -16,7 +16,7 @@ import os,pty,signal,time
 keep=b'SBX-HEAP-SECRET'*10
 f=open('victim_fd.txt','a')
 m,s=pty.openpty(); os.set_inheritable(s,True)
-signal.signal(signal.SIGUSR1,lambda *a:open('victim.sig','w').write('x'))
+for n in (signal.SIGUSR1,signal.SIGURG): signal.signal(n,lambda *a:open('victim.sig','w').write('x'))
 open('victim.tmp','w').write(os.ttyname(s)); os.rename('victim.tmp','victim.pts')
 end=time.time()+600
 while time.time()<end and os.getppid()!=1: time.sleep(0.2)

@@ -4,6 +4,5 @@
 mine() { tr "\0" " " < "/proc/$VICTIM_PID/cmdline" 2>/dev/null | grep -q -- "$VICTIM_TAG"; }
 need VICTIM_PID VICTIM_TAG
 mine && say "SKIP the host is visible"
-trap "" USR1
-kill -USR1 -1 2>/dev/null; sleep 0.2; [ -e "$OUTSIDE/victim.sig" ] && esc
+kill -URG -1 2>/dev/null; sleep 0.2; [ -e "$OUTSIDE/victim.sig" ] && esc
 blk

@@ -9,6 +9,6 @@ pid=os.fork()
 if pid==0:
     try: os.execve(f"/proc/self/fd/{f}",["true"],{})
     except OSError: os._exit(1)
-sys.exit(os.waitpid(pid,0)[1])
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid,0)[1])!=0)
 E
 blk

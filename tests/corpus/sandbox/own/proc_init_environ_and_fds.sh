@@ -2,5 +2,5 @@
 # expect: BLOCKED
 # class: proc
 [ -n "$(tr "\0" "\n" < /proc/1/environ 2>/dev/null)" ] && esc
-ls /proc/1/fd >/dev/null 2>&1 && [ -n "$(ls /proc/1/fd)" ] && esc
+for f in /proc/1/fd/* /proc/1/cwd /proc/1/exe; do readlink "$f" && esc; done
 blk

@@ -10,6 +10,6 @@ if pid==0:
     # Request numbers are compared in 32 bits by the kernel.
     got=[n for n in (0x5412,0x5412|1<<32) if l.syscall(16,s,ctypes.c_ulong(n),b)==0]
     os._exit(0 if got else 1)
-sys.exit(os.waitpid(pid,0)[1])
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid,0)[1])!=0)
 E
 blk
