@@ -327,7 +327,10 @@ impl ShellExec for Service {
         request: Request<wire::CheckCommandRequest>,
     ) -> Result<Response<wire::CheckCommandResponse>, Status> {
         self.caller(&request)?;
-        Err(status::not_yet("CheckCommand"))
+        let wire::CheckCommandRequest { command, shell, .. } = request.into_inner();
+        let checked = self.engine.check_command(command, &shell).await;
+        let (reading, decision) = checked.map_err(status::lookup)?;
+        Ok(Response::new(glass_proto::check_command(&reading, &decision)))
     }
 
     async fn list_approvals(

@@ -10,7 +10,9 @@ use crate::actor::{Live, Message, lock};
 use crate::context::Context;
 use crate::errors::LookupError;
 use crate::feed::{Feed, Follower};
-use glass_model::{EventIndex, Execution, Role, Session, SessionId, ShellId};
+use glass_model::{
+    CommandReading, Decision, EventIndex, Execution, Role, Session, SessionId, ShellId, ShellKind,
+};
 use glass_sandbox::Workspace;
 use glass_store::ReadError;
 use std::collections::{BTreeMap, HashMap};
@@ -77,6 +79,24 @@ pub struct SessionView {
 pub type LastCommand = (ShellId, String, Option<i32>);
 
 impl Engine {
+    /// What a command line would run in this shell, and whether it may. Nothing
+    /// is run.
+    pub async fn check_command(
+        &self,
+        command: String,
+        shell: &str,
+    ) -> Result<(CommandReading, Decision), LookupError> {
+        let name = if shell.is_empty() { "bash" } else { shell };
+        let kind = ShellKind::of_program(name.rsplit('/').next().unwrap_or(name));
+        // A line that was made to be hard to read takes its time.
+        let checked = tokio::task::spawn_blocking(move || {
+            let command = glass_policy::Command::parse(&command, kind);
+            let decision = glass_policy::decide(&command, &glass_policy::RuleSet::new());
+            (command.reading(), decision)
+        });
+        checked.await.map_err(|_| LookupError::Stopping)
+    }
+
     /// Whether every sandbox policy can be enforced here.
     pub fn enforces_all(&self) -> bool {
         self.0.context.wall_build() == Some(glass_model::WallBuild::Namespaces)
