@@ -11,7 +11,7 @@ mod redirect;
 mod word;
 
 use crate::limits::{COMMANDS_MAX, LINE_BYTES_MAX, NESTING_MAX, STEPS_MAX};
-use crate::line::{Line, Obstacle, SimpleCommand, Word};
+use crate::line::{Line, Obstacle, Redirect, SimpleCommand, Word};
 use glass_model::ShellKind;
 use redirect::HereDocument;
 
@@ -230,6 +230,16 @@ impl<'a> Reader<'a> {
 
     fn simple_word(&mut self, command: &mut SimpleCommand) -> Read<()> {
         let word = self.word()?;
+        // A line continuation may stand between a descriptor and its operator.
+        let is_number = !word.quoted && word.raw.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && matches!(self.peek(), Some(b'<' | b'>')) && self.at_redirect() {
+            let redirect = self.redirect()?;
+            command.redirects.push(Redirect {
+                descriptor: word.raw,
+                ..redirect
+            });
+            return Ok(());
+        }
         if command.words.is_empty() && is_assignment(&word) {
             self.obstacle(Obstacle::Assignment, &word.raw);
             command.assignments.push(word);

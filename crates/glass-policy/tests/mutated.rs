@@ -134,7 +134,10 @@ fn allowed(shell: ShellKind, seed: u64) -> Vec<String> {
 /// Functions in place of everything that could be called.
 const STUBS: &str = r#"
 PATH=/nonexistent
-record() { local all; builtin printf -v all '%s\037' "$@"; builtin printf '%s\036' "$all" >> "$LOG"; }
+record() {
+    local all; builtin printf -v all '%s\037' "$@"; all=${all//$'\n'/$'\034'}
+    builtin printf '%s\036' "$all" >> "$LOG"
+}
 names='ls cat head tail wc grep rg find echo pwd cargo npm sed sort date true git id evil cd export
     alias trap source read printf declare typeset test unset umask hash enable command let sh bash'
 for n in ${=names:-$names}; do builtin eval "$n() { record $n \"\$@\"; }"; done

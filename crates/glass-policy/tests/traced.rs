@@ -126,7 +126,10 @@ fn list(random: &mut Random, succeeds: bool, depth: usize) -> String {
 /// Reads lines that end with NUL, runs each, and writes down every call.
 const STUBS: &str = r#"
 PATH=/nonexistent
-record() { local all; printf -v all '%s\037' "$@"; printf '%s\036' "$all" >> "$LOG"; }
+record() {
+    local all; printf -v all '%s\037' "$@"; all=${all//$'\n'/$'\034'}
+    printf '%s\036' "$all" >> "$LOG"
+}
 for n in 0 1 2 3; do
     eval "ok$n() { record ok$n \"\$@\"; return 0; }; no$n() { record no$n \"\$@\"; return 1; }"
 done

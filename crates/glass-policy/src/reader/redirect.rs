@@ -21,8 +21,9 @@ impl Reader<'_> {
         match self.byte(length) {
             Some(b'<' | b'>') => self.byte(length + 1) != Some(b'('),
             // In a POSIX shell `&>` is a background job and a redirect.
-            Some(b'&') if length == 0 && self.shell != ShellKind::Posix => {
-                self.byte(1) == Some(b'>') && self.byte(2) != Some(b'(')
+            // zsh takes a descriptor before it.
+            Some(b'&') if self.is_zsh() || length == 0 && self.shell == ShellKind::Bash => {
+                self.byte(length + 1) == Some(b'>') && self.byte(length + 2) != Some(b'(')
             }
             _ => false,
         }

@@ -25,12 +25,15 @@ impl Random {
 /// Commands with their words, and how often each was called.
 pub type Calls = BTreeMap<Vec<String>, usize>;
 
-/// The calls that stubs wrote down: words end with US, calls with RS.
+/// The calls that stubs wrote down: words end with US, calls with RS. A newline
+/// is written as FS: shells write line by line, and pipelines run at once.
 pub fn calls(text: &str) -> Calls {
     let mut calls = Calls::new();
     for call in text.split('\u{1e}').filter(|call| !call.is_empty()) {
         let words = call.strip_suffix('\u{1f}').unwrap().split('\u{1f}');
-        *calls.entry(words.map(str::to_owned).collect()).or_default() += 1;
+        *calls
+            .entry(words.map(|word| word.replace('\u{1c}', "\n")).collect())
+            .or_default() += 1;
     }
     calls
 }
