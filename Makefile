@@ -46,6 +46,7 @@ clients: build ## Tests with clients that are not ours, over the built binary.
 bench: build ## Latency, throughput and memory, with baselines beside them.
 	@scripts/deps test
 	SHELLGLASS_BIN=$(BIN) cargo bench --locked --package shellglass-tests --bench real
+	cargo bench --profile dist --locked --package glass-vt
 
 install: build ## Install the binary, its manual and its completions below PREFIX.
 	@scripts/install $(BIN) $(PREFIX)

@@ -3,6 +3,8 @@
 use super::sequence::{Edit, Sequence, Step};
 use unicode_width::UnicodeWidthChar as _;
 
+const ESC: u8 = 0x1b;
+
 /// Puts the text of a whole line into `out`, if nothing in it moves the cursor
 /// back and no character shares a column with another; else says that it did
 /// not. The line has no more bytes than its row has columns, or an eighth of
@@ -12,40 +14,37 @@ use unicode_width::UnicodeWidthChar as _;
 /// apart for it.
 pub(in crate::text) fn append(line: &[u8], out: &mut String) -> bool {
     out.clear();
-    let mut rest = line;
-    loop {
-        let escape = memchr::memchr(0x1b, rest);
-        let (text, after) = rest.split_at(escape.unwrap_or(rest.len()));
-        if !append_text(text, out) {
-            return false;
-        }
-        match skip_sequence(after) {
-            Some([]) => return true,
-            Some(after) => rest = after,
-            None => return false,
-        }
-    }
-}
-
-fn append_text(bytes: &[u8], out: &mut String) -> bool {
-    let is_control = |byte: &u8| (*byte < 0x20 && *byte != b'\t') || *byte == 0x7f;
-    if bytes.iter().fold(false, |any, byte| any | is_control(byte)) {
+    let is_control = |byte: &u8| (*byte < 0x20 && !matches!(*byte, b'\t' | ESC)) || *byte == 0x7f;
+    if line.iter().fold(false, |any, byte| any | is_control(byte)) {
         return false;
     }
-    let Ok(text) = std::str::from_utf8(bytes) else {
+    let Ok(mut rest) = std::str::from_utf8(line) else {
         return false;
     };
-    if !text.is_ascii() && !text.chars().all(has_columns) {
+    if !rest.is_ascii() && !rest.chars().all(has_columns) {
         return false;
     }
-    out.push_str(text);
+    while let Some(escape) = memchr::memchr(ESC, rest.as_bytes()) {
+        let (text, sequence) = rest.split_at(escape);
+        out.push_str(text);
+        // A sequence ends before or after an ASCII byte, or with the line.
+        let after = skip_sequence(sequence.as_bytes()).map(<[u8]>::len);
+        let Some(after) = after.and_then(|length| rest.get(rest.len() - length..)) else {
+            return false;
+        };
+        rest = after;
+    }
+    out.push_str(rest);
     true
 }
 
-/// Whether a character has columns of its own.
+/// Whether a character has columns of its own. The ranges are frequent and
+/// need no table.
 fn has_columns(character: char) -> bool {
     match character {
-        '\t' | ' '..='~' | '\u{a0}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' => true,
+        '\t' | '\x1b' | ' '..='~' | '\u{a0}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' => true,
+        '\u{370}'..='\u{482}' | '\u{2010}'..='\u{2027}' | '\u{2100}'..='\u{2bff}' => true,
+        '\u{3041}'..='\u{3096}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => true,
         other => other.width().is_some_and(|width| width > 0),
     }
 }
@@ -78,4 +77,18 @@ fn skip_sequence(bytes: &[u8]) -> Option<&[u8]> {
         }
     }
     Some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_columns;
+    use unicode_width::UnicodeWidthChar as _;
+
+    #[test]
+    fn characters_without_columns_are_known() {
+        for character in (' '..=char::MAX).filter(|character| has_columns(*character)) {
+            let width = character.width();
+            assert!(width.is_some_and(|width| width > 0), "{character:?}");
+        }
+    }
 }
