@@ -3,12 +3,21 @@
 use prost::Message;
 
 use crate::report::Report;
-use crate::wire::{self, Answer, Request};
+use crate::walls::Plan;
+use crate::wire::{self, Answer, Cover, Covered, Request, WallsMessage};
 
 /// Reads bytes as everything that they could be.
 pub fn read_any(bytes: &[u8]) {
     comes_back::<Request>(bytes);
     comes_back::<Answer>(bytes);
+    comes_back::<Cover>(bytes);
+    comes_back::<Covered>(bytes);
+    if let Ok(walls) = wire::decode::<WallsMessage>(bytes)
+        && let Some(walls) = walls.understood()
+    {
+        // Whatever is planned, it is laid out or refused.
+        let _ = Plan::new(walls);
+    }
     if let Some(report) = Report::decode(bytes) {
         assert_eq!(Report::decode(&report.encode()), Some(report));
     }

@@ -23,6 +23,7 @@ const MAKE_LINK: u64 = 1 << 12;
 const REFER: u64 = 1 << 13; // Version 2.
 const TRUNCATE: u64 = 1 << 14; // Version 3.
 const CONTROL_DEVICE: u64 = 1 << 15; // Version 5.
+const CONNECT_SOCKET: u64 = 1 << 16; // Version 9: others' sockets that have a path.
 
 /// Version 6: sockets without a path, and signals, stay inside.
 const SCOPES: u64 = 0b11;
@@ -31,7 +32,7 @@ const SCOPES: u64 = 0b11;
 pub(super) const VERSION_WITH_SCOPES: u32 = 6;
 
 /// What can be done to one file.
-const ON_FILE: u64 = WRITE_FILE | TRUNCATE | CONTROL_DEVICE;
+const ON_FILE: u64 = WRITE_FILE | TRUNCATE | CONTROL_DEVICE | CONNECT_SOCKET;
 
 /// Everything that changes something.
 const ALL: u64 = ON_FILE
@@ -139,7 +140,8 @@ fn known(version: u32) -> u64 {
         0 | 1 => MAKE_LINK,
         2 => REFER,
         3 | 4 => TRUNCATE,
-        _ => CONTROL_DEVICE,
+        5..=8 => CONTROL_DEVICE,
+        _ => CONNECT_SOCKET,
     };
     (newest << 1) - 1
 }
@@ -162,7 +164,9 @@ mod tests {
         assert_eq!(ALL & known(1) & REFER, 0);
         assert_eq!(ALL & known(2) & (REFER | TRUNCATE), REFER);
         assert_eq!(ALL & known(3) & (TRUNCATE | CONTROL_DEVICE), TRUNCATE);
-        assert_eq!(ALL & known(7), ALL);
+        assert_eq!(ALL & known(8), ALL & !CONNECT_SOCKET);
+        assert_eq!(ALL & known(9), ALL);
+        assert_eq!(ALL & known(12), ALL);
         assert_eq!(structure_bytes(7), size_of::<Handled>());
     }
 

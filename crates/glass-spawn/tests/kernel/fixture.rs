@@ -25,15 +25,25 @@ pub struct Home {
 
 /// Starts a keeper at this socket, or finds it.
 pub async fn start(socket: &Path, idle: Duration) -> (Keeper, mpsc::Receiver<KeeperEvent>) {
+    start_with(socket, idle, &[]).await
+}
+
+/// The same, with these variables in its environment.
+pub async fn start_with(
+    socket: &Path,
+    idle: Duration,
+    variables: &[OsString],
+) -> (Keeper, mpsc::Receiver<KeeperEvent>) {
     let mut variable = OsString::from("GLASS_TEST_SOCKET=");
     variable.push(socket);
     let exe = std::env::current_exe().expect("this program");
     let args: Vec<OsString> = [
         variable,
         format!("GLASS_TEST_IDLE_MS={}", idle.as_millis()).into(),
-        exe.into(),
     ]
     .into_iter()
+    .chain(variables.iter().cloned())
+    .chain([exe.into()])
     .chain(["keeper_process", "--exact", "--ignored", "--test-threads=1"].map(OsString::from))
     .collect();
     let log = socket.with_extension("log");
@@ -49,8 +59,14 @@ impl Home {
     }
 
     pub async fn with_idle(idle: Duration) -> Home {
+        Home::with(idle, &[]).await
+    }
+
+    /// A keeper with these variables in its environment.
+    pub async fn with(idle: Duration, variables: &[OsString]) -> Home {
         let directory = tempfile::tempdir().expect("a directory");
-        let (keeper, events) = start(&directory.path().join("run/k"), idle).await;
+        let socket = directory.path().join("run/k");
+        let (keeper, events) = start_with(&socket, idle, variables).await;
         let process = ProcessRef::of(keeper.pid()).expect("the keeper runs");
         Home {
             keeper,

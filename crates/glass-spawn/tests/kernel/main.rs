@@ -10,6 +10,7 @@ mod trees;
 mod walls;
 mod walls_attacks;
 mod walls_cover;
+mod walls_inside;
 mod walls_limits;
 
 use std::time::Duration;
