@@ -7,6 +7,7 @@
 //! is bounded by [`ScreenSize`] and the constants here.
 
 mod alacritty;
+mod bounded;
 mod dump;
 mod gate;
 mod style;

@@ -1,5 +1,6 @@
 //! The engine: alacritty's terminal.
 
+use super::bounded::Bounded;
 use super::gate::Margins;
 use super::{Engine, HISTORY_LINES_MAX, REPLY_BYTES_MAX, ScreenSize, dump};
 use alacritty_terminal::event::{Event, EventListener, WindowSize};
@@ -162,13 +163,14 @@ impl Alacritty {
 
 impl Engine for Alacritty {
     fn feed(&mut self, bytes: &[u8]) {
-        self.processor.advance(&mut self.term, bytes);
+        let mut term = Bounded::new(&mut self.term);
+        self.processor.advance(&mut term, bytes);
         self.answer_colours();
     }
 
     fn end_update(&mut self) {
         if self.is_updating() {
-            self.processor.stop_sync(&mut self.term);
+            self.processor.stop_sync(&mut Bounded::new(&mut self.term));
         }
     }
 

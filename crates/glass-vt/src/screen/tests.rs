@@ -147,6 +147,16 @@ fn modes_and_titles_in_any_number_do_no_harm() {
 }
 
 #[test]
+fn a_cell_keeps_few_combining_characters() {
+    let mut screen = screen("x".as_bytes());
+    for _ in 0..1_000 {
+        screen.feed("\x1b[1;2H\u{301}\u{302}\x1b[2;2Hy".as_bytes());
+    }
+    assert!(screen.text()[0].chars().count() <= 17);
+    assert!(screen.text()[0].starts_with("x\u{301}\u{302}"));
+}
+
+#[test]
 fn any_size_is_a_size() {
     let mut screen = screen(b"some text that is long enough to wrap");
     for (columns, rows) in [(0, 0), (1, 1), (u16::MAX, u16::MAX), (80, 24), (3, 2)] {
