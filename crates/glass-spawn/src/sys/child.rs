@@ -226,9 +226,17 @@ fn limit(image: &Image) -> Result<(), Failure> {
     unsafe {
         libc::setrlimit(libc::RLIMIT_NOFILE, &image.nofile);
     }
-    for (resource, limit) in &image.rlimits {
-        // SAFETY: as above.
-        if unsafe { libc::setrlimit(*resource, limit) } != 0 {
+    for (resource, most) in &image.rlimits {
+        let mut limit = image.nofile;
+        // SAFETY: `limit` has room for the answer.
+        if unsafe { libc::getrlimit(*resource, &mut limit) } != 0 {
+            return Err(failed(Stage::Limits, errno()));
+        }
+        // Whoever is limited to less already stays so.
+        limit.rlim_max = limit.rlim_max.min(*most);
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: the limit is an initialised structure.
+        if unsafe { libc::setrlimit(*resource, &limit) } != 0 {
             return Err(failed(Stage::Limits, errno()));
         }
     }

@@ -71,7 +71,7 @@ pub(crate) struct Image {
     /// The limit on open files, as children should have it.
     pub nofile: libc::rlimit,
     /// Limits of the child itself.
-    pub rlimits: Vec<(libc::__rlimit_resource_t, libc::rlimit)>,
+    pub rlimits: Vec<(libc::__rlimit_resource_t, u64)>,
     /// Lists of members of groups that limit it, open for writing.
     pub joins: Vec<RawFd>,
     /// The walls around it.
@@ -126,7 +126,7 @@ impl Image {
 }
 
 /// What the kernel limits for each process.
-fn limits_of(resources: &Resources) -> Vec<(libc::__rlimit_resource_t, libc::rlimit)> {
+fn limits_of(resources: &Resources) -> Vec<(libc::__rlimit_resource_t, u64)> {
     let wanted = [
         (libc::RLIMIT_NOFILE, resources.open_files),
         (libc::RLIMIT_CPU, resources.cpu_seconds),
@@ -134,13 +134,8 @@ fn limits_of(resources: &Resources) -> Vec<(libc::__rlimit_resource_t, libc::rli
         (libc::RLIMIT_CORE, resources.core_bytes),
         (libc::RLIMIT_AS, resources.address_bytes),
     ];
-    let limits = wanted.into_iter().filter_map(|(resource, most)| {
-        let most = most?;
-        let limit = libc::rlimit {
-            rlim_cur: most,
-            rlim_max: most,
-        };
-        Some((resource, limit))
-    });
-    limits.collect()
+    let limits = wanted.into_iter();
+    limits
+        .filter_map(|(resource, most)| Some((resource, most?)))
+        .collect()
 }

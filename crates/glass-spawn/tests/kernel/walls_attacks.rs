@@ -321,6 +321,10 @@ async fn no_descriptor_leads_out() {
     attack(script, Unknown, plain).await;
 }
 
+/// Walls for some ground.
+#[cfg(feature = "weak-walls")]
+type Planned = fn(&Ground) -> Walls;
+
 /// A build for tests can switch each wall off; then something gets out that
 /// nothing else stops.
 #[cfg(feature = "weak-walls")]
@@ -340,7 +344,7 @@ async fn each_wall_is_needed() {
     let tcp = format!("exec 8<>/dev/tcp/127.0.0.1/{port} && esc");
     let keys = "call 250 0 -3 0 && esc".to_owned();
     let git = "echo x > .git/config && esc".to_owned();
-    let cases: [(&str, String, fn(&Ground) -> Walls); 4] = [
+    let cases: [(&str, String, Planned); 4] = [
         ("mounts", git, carved),
         ("landlock", abstract_socket, network),
         ("seccomp", keys, plain),

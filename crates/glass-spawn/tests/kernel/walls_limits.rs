@@ -32,6 +32,20 @@ async fn each_process_is_limited() {
 }
 
 #[tokio::test]
+async fn a_limit_above_the_systems_own_is_no_failure() {
+    let mut ground = Ground::new().await;
+    let mut launch = ground.launch(ground.walls(vec![]), "ulimit -Hn");
+    launch.plan.resources.open_files = Some(u64::MAX - 1);
+    let (out, out_end) = pipe();
+    launch.child_fds.push((1, out_end));
+    let launched = ground.home.keeper.spawn(launch).await.expect("it starts");
+    let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    let most = most.map_or("unlimited".to_owned(), |most| most.to_string());
+    assert_eq!(read_all(out).await.trim(), most);
+    ground.home.emptied(&launched).await;
+}
+
+#[tokio::test]
 async fn processes_are_limited_together_or_nothing_starts() {
     let mut ground = Ground::new().await;
     let works = ground
