@@ -16,7 +16,7 @@ pub const NESTING_MAX: usize = 16;
 pub const STEPS_MAX: u32 = 2_000_000;
 
 /// Commands that one line may hold.
-pub const COMMANDS_MAX: usize = 4096;
+pub const COMMANDS_MAX: usize = 1024;
 
 /// Shells inside shells (`sh -c "sh -c …"`) and wrappers that are seen
 /// through.
