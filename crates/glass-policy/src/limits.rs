@@ -13,7 +13,7 @@ pub const NESTING_MAX: usize = 16;
 
 /// Steps that a line may cost. Readings are linear but for `((`, which may
 /// have to be read twice at each level.
-pub const STEPS_MAX: u32 = 2_000_000;
+pub const STEPS_MAX: u32 = 1_000_000;
 
 /// Commands that one line may hold.
 pub const COMMANDS_MAX: usize = 1024;
