@@ -123,11 +123,12 @@ fn find_program(name: &Path) -> PathBuf {
 
 fn resources() -> Resources {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let grouped = std::env::var_os("WALLED_NO_GROUPS").is_none();
     Resources {
         open_files: number("NOFILE_MAX"),
         core_bytes: Some(0),
-        processes: number("PIDS_MAX"),
-        memory_bytes: number("MEM_MAX_MB").map(|mb| mb << 20),
+        processes: number("PIDS_MAX").filter(|_| grouped),
+        memory_bytes: number("MEM_MAX_MB").filter(|_| grouped).map(|mb| mb << 20),
         ..Resources::default()
     }
 }
@@ -195,12 +196,6 @@ fn walls(policy: &Value) -> Walls {
     if !policy["ignore_files"].is_null() {
         add(below("WORKSPACE", "IGNORED_FILE"), View::Hidden);
         if read_write {
-            let pinned = below("WORKSPACE", "IGNORED_FILE");
-            let parent = Path::new(&pinned)
-                .parent()
-                .map(Path::to_owned)
-                .unwrap_or_default();
-            let _ = parent;
             add(format!("{workspace}/.agentignore"), View::ReadOnly);
         }
     }
