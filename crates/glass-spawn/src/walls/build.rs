@@ -23,6 +23,9 @@ use crate::sys::kernel::{self, Change, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
 /// The least that a scratch directory holds: a limit of 0 would be none.
 const SCRATCH_BYTES_MIN: u64 = 4096;
 
+/// How often something is found anew that was replaced while it was hidden.
+const HIDE_ATTEMPTS_MAX: u32 = 64;
+
 /// What no mount inside may give.
 const NEVER: u64 = NO_SUID | NO_DEVICES;
 
@@ -68,7 +71,7 @@ struct Opened {
 struct Sources {
     root: Tree,
     devices: Devices,
-    /// None for what there is nothing of.
+    /// None for what is hidden, which is whatever is there by then.
     places: Vec<Option<Opened>>,
 }
 
@@ -161,6 +164,9 @@ fn open_source(
     place: &Place,
     copier: &Copier,
 ) -> std::result::Result<Option<Opened>, Failure> {
+    if place.look == Look::Blank {
+        return Ok(None);
+    }
     let path = match &place.look {
         Look::Other { source } => source,
         _ => &place.path,
@@ -175,24 +181,17 @@ fn open_source(
             same: None,
         }));
     }
-    // What has gone since it was decided to hide it, such as a socket whose
-    // server ended, needs no hiding.
-    if place.look == Look::Blank && matches!(source, Err(Errno::NOENT | Errno::NOTDIR)) {
-        return Ok(None);
-    }
     let source = source.at(Stage::Mount)?;
     let stat = rustix::fs::fstat(&source).at(Stage::Mount)?;
     let id = place::identity(&stat);
-    // Whatever is at a place that is hidden is hidden.
-    let is_expected = place.expected.is_none_or(|expected| expected == id);
-    if !is_expected && place.look != Look::Blank {
+    if place.expected.is_some_and(|expected| expected != id) {
         return Err(Errno::STALE).at(Stage::Changed);
     }
     let kind = place::kind(&stat);
     let (tree, same) = match place.look {
         Look::Same { .. } => (Some(copier.copy(source.as_fd(), path)), Some(id)),
         Look::Other { .. } => (Some(copier.copy(source.as_fd(), path)), None),
-        Look::Blank => (None, Some(id)),
+        Look::Blank => (None, None),
         Look::Empty { .. } | Look::Scratch { .. } if kind == Kind::File => {
             return Err(Errno::NOTDIR).at(Stage::Mount);
         }
@@ -256,6 +255,24 @@ pub(super) fn make_proc() -> Result<OwnedFd> {
     mount_new(context, attributes)
 }
 
+/// Hides what is at a place, if there is something: what has gone since it was
+/// decided to hide it, such as a socket whose server ended, needs no hiding.
+/// What takes its place meanwhile, as when an editor saves, is hidden instead.
+fn hide_whatever(root: BorrowedFd<'_>, path: &CStr, furniture: &Furniture) -> Result<()> {
+    for _ in 0..HIDE_ATTEMPTS_MAX {
+        let place = match place::find(root, path) {
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+            found => found?,
+        };
+        let kind = place::kind(&rustix::fs::fstat(&place)?);
+        match attach(furniture.blank(kind)?.as_fd(), place.as_fd()) {
+            Err(Errno::NOENT) => {}
+            attached => return attached,
+        }
+    }
+    Err(Errno::BUSY)
+}
+
 fn hide_if_there(root: BorrowedFd<'_>, path: &CStr, furniture: &Furniture) -> Result<()> {
     let place = match place::find(root, path) {
         Ok(place) => place,
@@ -281,7 +298,10 @@ fn place_all(
             errno,
             detail,
         };
-        let Some(opened) = opened else { continue };
+        let Some(opened) = opened else {
+            hide_whatever(root, &place.path, furniture).map_err(|e| at(e, Stage::Mount))?;
+            continue;
+        };
         let target = place::find_or_make(root, &place.path, opened.kind, &own)
             .map_err(|errno| at(errno, Stage::Mount))?;
         let found = rustix::fs::fstat(&target).map_err(|errno| at(errno, Stage::Mount))?;

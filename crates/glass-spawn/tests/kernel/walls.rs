@@ -236,6 +236,29 @@ async fn whatever_is_at_a_hidden_place_is_hidden() {
     assert_eq!(text, "cat: secret: No such file or directory\n");
 }
 
+#[tokio::test]
+async fn a_hidden_place_that_is_saved_over_meanwhile_fails_no_launch() {
+    let mut ground = Ground::new().await;
+    let walls = ground.walls(vec![ground.mount("ws/secret", View::Hidden)]);
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (stopped, root) = (stop.clone(), ground.directory.path().join("ws"));
+    let saving = std::thread::spawn(move || {
+        let mut saves = 0;
+        while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
+            fs::write(root.join("new"), "new\n").expect("written");
+            fs::rename(root.join("new"), root.join("secret")).expect("renamed");
+            saves += 1;
+        }
+        saves
+    });
+    for _ in 0..20 {
+        let (text, status) = ground.run(walls.clone(), "echo up").await;
+        assert_eq!((text.as_str(), status), ("up\n", WaitStatus::Exited(0)));
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(saving.join().expect("no panic") > 20);
+}
+
 /// As an editor saves.
 fn replace(ground: &Ground, name: &str) {
     fs::write(ground.path("ws/new"), "new\n").expect("written");
