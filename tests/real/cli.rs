@@ -2,6 +2,7 @@
 
 mod clients;
 mod daemon;
+mod doctor;
 mod others;
 mod run;
 mod stopping;

@@ -330,7 +330,9 @@ impl ShellExec for Service {
         let wire::CheckCommandRequest { command, shell, .. } = request.into_inner();
         let checked = self.engine.check_command(command, &shell).await;
         let (reading, decision) = checked.map_err(status::lookup)?;
-        Ok(Response::new(glass_proto::check_command(&reading, &decision)))
+        Ok(Response::new(glass_proto::check_command(
+            &reading, &decision,
+        )))
     }
 
     async fn list_approvals(

@@ -10,6 +10,7 @@ mod end;
 mod finish;
 mod journal;
 mod launches;
+mod line;
 mod rooms;
 mod wake;
 mod walls;

@@ -135,7 +135,6 @@ impl WarmShell {
             // group is empty must not find this shell in it. And not the nonce,
             // because every process can read the name of its group.
             cgroup: context.cgroup_name(&format!("{}-{}", session.id, crate::random::nonce())),
-            ..LaunchPlan::default()
         };
         let tag = Tag::Warm {
             session: session.id.clone(),

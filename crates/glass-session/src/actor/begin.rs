@@ -3,32 +3,27 @@
 use super::walls::Standing;
 use super::{Accepted, Actor, Aftermath, Finished, OutputEnd, Refusal, Running};
 use crate::context::now_ms;
-use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, RequestError, Style};
+use crate::driver::{self, Encoded, Request, RequestError};
 use crate::failpoint;
-use crate::pipes::{self, Pair};
+use crate::pipes::Pair;
 use crate::recording::{Begun, Recording};
-use crate::sandbox::Setting;
-use crate::shell::{self, REQUEST_LABEL, StartError, WarmShell};
+use crate::shell::WarmShell;
 use crate::state::{Input, RoomId};
-use crate::tag::Tag;
-use glass_model::{
-    EventBody, Execution, LaunchPlan, Phase, ShellId, ShellKind, Startup, WaitStatus,
-};
-use glass_spawn::{GATE_FD, Launch, Launched, tree};
+use glass_model::{EventBody, Execution, Phase, ShellId, Startup, WaitStatus};
+use glass_spawn::{Launched, tree};
 use glass_store::{Change, WriteError};
 use rustix::fs::{Mode as FileMode, OFlags};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// A command that has a process and its pipes, and waits for the word.
-struct Prepared {
-    launched: Launched,
-    slot: u32,
-    pair: Pair,
-    since_ticks: u64,
+pub(super) struct Prepared {
+    pub(super) launched: Launched,
+    pub(super) slot: u32,
+    pub(super) pair: Pair,
+    pub(super) since_ticks: u64,
 }
 
 impl Actor {
@@ -165,83 +160,6 @@ impl Actor {
         None
     }
 
-    pub(super) async fn begin_line(&mut self, id: ShellId) -> Option<Input> {
-        self.enter_room_of(id).await;
-        let Some(execution) = self.accepted.get(&id).cloned() else {
-            return Some(Input::CannotRun("it is not known".to_owned()));
-        };
-        // Start files belong to warm shells: here they would write into the
-        // output of every command.
-        let shell = &self.session.shell;
-        let argv = if self.is_plain(&execution) {
-            driver::plain_argv(shell, &execution.command)
-        } else {
-            driver::argv(shell, Startup::Nothing, Style::Once, &self.room.dir)
-        };
-        let encoded = match self.line_request(&execution) {
-            Ok(encoded) => encoded,
-            Err(error) => return Some(Input::CannotRun(error.to_string())),
-        };
-        let cwd = if execution.requested_cwd.is_empty() {
-            self.session.cwd.clone()
-        } else {
-            execution.requested_cwd.clone()
-        };
-        let setting = match self.setting(&cwd).await {
-            Ok(setting) => setting,
-            Err(why) => return Some(Input::CannotRun(why)),
-        };
-        let since_ticks = tree::now_ticks();
-        let (launched, pair, channel) = match self.launch_line(&execution, argv, setting).await {
-            Ok(launched) => launched,
-            Err(error) => return Some(Input::CannotRun(full_message(&error))),
-        };
-        let prepared = Prepared {
-            launched,
-            slot: 0,
-            pair,
-            since_ticks,
-        };
-        if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
-            return Some(input);
-        }
-        self.watch_running(None);
-        failpoint::hit("line-journaled");
-        if let Err(error) = shell::send_whole(&channel, &encoded.message) {
-            tracing::warn!(session = %self.session.id, %error, "the shell does not read");
-        }
-        failpoint::hit("line-sent");
-        None
-    }
-
-    /// Whether a command is run without a driver: because its shell has none, or
-    /// because nobody needs the state that it leaves.
-    fn is_plain(&self, execution: &Execution) -> bool {
-        let fits = execution.command.len() <= driver::PLAIN_BYTES_MAX;
-        self.session.shell.kind == ShellKind::Other || (self.session.ephemeral && fits)
-    }
-
-    /// What the shell of one command is told; one without a driver only waits
-    /// for the word to go.
-    pub(super) fn line_request(&self, execution: &Execution) -> Result<Encoded, RequestError> {
-        if self.is_plain(execution) {
-            return Ok(Encoded {
-                message: b"\n".to_vec(),
-                file: None,
-            });
-        }
-        let request = Request {
-            seq: u64::from(execution.shell_id.0),
-            nonce: "0",
-            slot: 0,
-            tool_call_id: &tool_call_id(execution),
-            cwd: None,
-            env: &execution.env,
-            command: &execution.command,
-        };
-        driver::encode_run(self.session.shell.kind, &self.room.dir, &request)
-    }
-
     /// What the warm shell is told.
     pub(super) fn warm_request(
         &self,
@@ -261,84 +179,6 @@ impl Actor {
         driver::encode_run(self.session.shell.kind, &self.room.dir, &request)
     }
 
-    /// Starts the shell of one command, which waits for its request.
-    async fn launch_line(
-        &mut self,
-        execution: &Execution,
-        argv: Argv,
-        setting: Setting,
-    ) -> Result<(Launched, Pair, OwnedFd), StartError> {
-        let (out, child_out) = pipes::plain()?;
-        let (err, child_err) = pipes::plain()?;
-        let (channel, child_channel) = shell::channel()?;
-        let is_plain = self.is_plain(execution);
-        let request_fd = match argv.stdin_is_control {
-            _ if is_plain => GATE_FD,
-            true => 0,
-            false => REQUEST_FD,
-        };
-        let mut child_fds = vec![(1, child_out), (2, child_err), (request_fd, child_channel)];
-        if !is_plain {
-            // Nobody listens to the reports of a shell that is its own boundary.
-            let flags = OFlags::RDWR | OFlags::CLOEXEC;
-            let nowhere = rustix::fs::open("/dev/null", flags, FileMode::empty())?;
-            child_fds.push((REPORT_FD, nowhere));
-        }
-        let (out_label, err_label) = pipes::labels(0);
-        let held = vec![
-            (out_label, out.try_clone()?),
-            (err_label, err.try_clone()?),
-            (REQUEST_LABEL.to_owned(), channel.try_clone()?),
-        ];
-        let mut env = self.context.shell_env(&self.session, setting.env);
-        if is_plain {
-            let key = tool_call_id(execution);
-            crate::context::set_variable(&mut env, "SHELLGLASS_TOOL_CALL_ID", &key);
-            for (name, value) in &execution.env {
-                crate::context::set_variable(&mut env, name, value);
-            }
-        }
-        let plan = LaunchPlan {
-            program: argv.program,
-            argv: argv.argv,
-            env,
-            cwd: setting.cwd.into_bytes(),
-            cgroup: self.line_cgroup(execution),
-            resources: self.context.resources(),
-            walls: setting.walls,
-        };
-        let tag = Tag::Line {
-            session: self.session.id.clone(),
-            shell_id: execution.shell_id,
-        };
-        let launch = Launch {
-            plan,
-            child_fds,
-            held,
-            tag: tag.encode(),
-            walls_control: None,
-        };
-        let launched = self.context.keeper.spawn(launch).await?;
-        failpoint::hit("line-spawned");
-        self.context
-            .routes
-            .add(launched.id, self.note_sender.clone());
-        self.launches.add(launched.clone());
-        Ok((launched, (out, err), channel))
-    }
-
-    /// The cgroup of a shell for one command. Its reaper is wall enough: making a
-    /// cgroup for every command costs several times what starting the shell
-    /// does, so it has one only where something is to be counted.
-    fn line_cgroup(&self, execution: &Execution) -> String {
-        let resources = self.context.resources();
-        if resources.memory_bytes.or(resources.processes).is_none() {
-            return String::new();
-        }
-        let name = format!("{}-{}", self.session.id, execution.shell_id);
-        self.context.cgroup_name(&name)
-    }
-
     /// Where the shell of the current room is to go before a command: where it
     /// was told to, or where the session went in another room.
     fn wanted_cwd<'a>(&'a self, execution: &'a Execution) -> Option<&'a [u8]> {
@@ -351,7 +191,12 @@ impl Actor {
     }
 
     /// Writes down that a command begins, before its shell learns of it.
-    fn enter(&mut self, id: ShellId, prepared: Prepared, file: Option<&[u8]>) -> Option<Input> {
+    pub(super) fn enter(
+        &mut self,
+        id: ShellId,
+        prepared: Prepared,
+        file: Option<&[u8]>,
+    ) -> Option<Input> {
         let Prepared {
             launched,
             slot,

@@ -4,7 +4,7 @@
 use crate::client::{self, Client, Context};
 use crate::error::{Failure, Kind};
 use glass_proto::agent::v1::{SandboxPolicy, ShellArgs, ShellResult};
-use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest, SessionMode};
+use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest, SessionMode, SessionRef};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -88,8 +88,9 @@ impl Patient {
             ..CreateSessionRequest::default()
         };
         let session = self.client.create_session(request).await?.into_inner();
+        let session_id = session.session_id;
         let request = ExecuteRequest {
-            session_id: session.session_id,
+            session_id: session_id.clone(),
             args: Some(ShellArgs {
                 command: command.to_owned(),
                 timeout: TRY_MS,
@@ -97,16 +98,18 @@ impl Patient {
             }),
             ..ExecuteRequest::default()
         };
-        Ok(self.client.run(request).await?.into_inner())
+        let result = self.client.run(request).await;
+        self.client
+            .dispose_session(SessionRef { session_id })
+            .await?;
+        Ok(result?.into_inner())
     }
 
     /// Ends it, with everything that it started.
     pub(super) async fn stop(mut self) {
         let pid = rustix::process::Pid::from_child(&self.process);
-        drop(rustix::process::kill_process(
-            pid,
-            rustix::process::Signal::TERM,
-        ));
+        // One that has gone by itself is what we want.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         let until = Instant::now() + STOP_WITHIN;
         while matches!(self.process.try_wait(), Ok(None)) {
             if Instant::now() >= until {

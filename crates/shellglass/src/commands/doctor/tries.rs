@@ -44,15 +44,14 @@ pub(super) async fn shells(patient: &mut Patient, checks: &mut Vec<Check>) {
 
 /// Tries how commands end: by their code, by a signal, by a deadline.
 pub(super) async fn endings(patient: &mut Patient, checks: &mut Vec<Check>) {
-    let tries: [(&str, &str, fn(&ShellResult) -> bool); 2] = [
-        ("exit codes", "exit 42", |result| code(result) == Some(42)),
-        ("signals", "kill -TERM $$", |result| {
-            code(result) == Some(143)
-        }),
-    ];
-    for (name, command, is_right) in tries {
+    for (name, command, expected) in [
+        ("exit codes", "exit 42", 42),
+        ("signals", "kill -TERM $$", 143),
+    ] {
         let result = patient.run("", SessionMode::Line, none(), command).await;
-        checks.push(judge("commands", name, result, is_right));
+        checks.push(judge("commands", name, result, |result| {
+            code(result) == Some(expected)
+        }));
     }
 }
 
