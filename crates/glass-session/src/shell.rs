@@ -45,6 +45,19 @@ pub(crate) enum StartError {
     System(#[from] rustix::io::Errno),
 }
 
+impl StartError {
+    /// Whether its walls were planned for files that have changed since: then it
+    /// is worth planning them again.
+    pub(crate) fn is_outdated(&self) -> bool {
+        use glass_spawn::Stage::{Changed, Mount};
+        let stage = match self {
+            StartError::Spawn(SpawnError::Failed { stage, .. }) => *stage,
+            _ => return false,
+        };
+        matches!(stage, Changed | Mount)
+    }
+}
+
 /// A warm shell, starting or ready.
 pub(crate) struct WarmShell {
     pub(crate) launched: Launched,

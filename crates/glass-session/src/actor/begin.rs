@@ -18,6 +18,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
+/// How often walls are planned for one shell, where files change meanwhile.
+pub(super) const PLANS_MAX: u32 = 3;
+
 /// A command that has a process and its pipes, and waits for the word.
 pub(super) struct Prepared {
     pub(super) launched: Launched,
@@ -78,15 +81,24 @@ impl Actor {
         self.enter_room(room).await;
         self.room.shell_killed = false;
         self.room.exports_unsure = false;
-        let cwd = self.session.cwd.clone();
-        let setting = match self.setting(&cwd).await {
-            Ok(setting) => setting,
-            Err(why) => return Some(Input::RoomRefused(room, why)),
+        let mut plans = 0;
+        let started = loop {
+            plans += 1;
+            let cwd = self.session.cwd.clone();
+            let setting = match self.setting(&cwd).await {
+                Ok(setting) => setting,
+                Err(why) => return Some(Input::RoomRefused(room, why)),
+            };
+            // The directory may be gone, or not be there behind these walls.
+            self.session.cwd.clone_from(&setting.cwd);
+            self.room.cwd = Some(setting.cwd.clone());
+            let (context, session) = (&self.context, &self.session);
+            match WarmShell::start(context, session, startup, &self.room, setting).await {
+                Err(error) if error.is_outdated() && plans < PLANS_MAX => {}
+                started => break started,
+            }
         };
-        // The directory may be gone, or not be there behind these walls.
-        self.session.cwd.clone_from(&setting.cwd);
-        self.room.cwd = Some(setting.cwd.clone());
-        match WarmShell::start(&self.context, &self.session, startup, &self.room, setting).await {
+        match started {
             Ok(shell) => {
                 failpoint::hit("shell-started");
                 self.context

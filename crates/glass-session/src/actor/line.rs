@@ -1,7 +1,7 @@
 //! A shell for one command.
 
 use super::Actor;
-use super::begin::{Prepared, full_message, tool_call_id};
+use super::begin::{PLANS_MAX, Prepared, full_message, tool_call_id};
 use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, RequestError, Style};
 use crate::failpoint;
 use crate::pipes::{self, Pair};
@@ -32,19 +32,24 @@ impl Actor {
             Ok(encoded) => encoded,
             Err(error) => return Some(Input::CannotRun(error.to_string())),
         };
-        let cwd = self.session.cwd.clone();
-        let mut setting = match self.setting(&cwd).await {
-            Ok(setting) => setting,
-            Err(why) => return Some(Input::CannotRun(why)),
-        };
-        if !execution.requested_cwd.is_empty() {
-            // Nothing runs elsewhere than where it was told to.
-            setting.cwd.clone_from(&execution.requested_cwd);
-        }
         let since_ticks = tree::now_ticks();
-        let (launched, pair, channel) = match self.launch_line(&execution, argv, setting).await {
-            Ok(launched) => launched,
-            Err(error) => return Some(Input::CannotRun(full_message(&error))),
+        let mut plans = 0;
+        let (launched, pair, channel) = loop {
+            plans += 1;
+            let cwd = self.session.cwd.clone();
+            let mut setting = match self.setting(&cwd).await {
+                Ok(setting) => setting,
+                Err(why) => return Some(Input::CannotRun(why)),
+            };
+            if !execution.requested_cwd.is_empty() {
+                // Nothing runs elsewhere than where it was told to.
+                setting.cwd.clone_from(&execution.requested_cwd);
+            }
+            match self.launch_line(&execution, argv.clone(), setting).await {
+                Ok(launched) => break launched,
+                Err(error) if error.is_outdated() && plans < PLANS_MAX => {}
+                Err(error) => return Some(Input::CannotRun(full_message(&error))),
+            }
         };
         let prepared = Prepared {
             launched,

@@ -1,5 +1,5 @@
 //! The second wall: what may be written, said once more, to another part of
-//! the kernel. Reading is not decided here; the mounts do that.
+//! the kernel. Reading is decided here only where there are no mounts to do it.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -10,7 +10,9 @@ use super::wall_is_off;
 use crate::sys::kernel::{self, Handled};
 
 // Rights, by the version of Landlock that has them; the kernel's numbers.
+const EXECUTE: u64 = 1 << 0;
 const WRITE_FILE: u64 = 1 << 1;
+const READ_FILE: u64 = 1 << 2;
 const REMOVE_DIRECTORY: u64 = 1 << 4;
 const REMOVE_FILE: u64 = 1 << 5;
 const MAKE_DEVICE: u64 = 1 << 6;
@@ -33,6 +35,10 @@ pub(super) const VERSION_WITH_SCOPES: u32 = 6;
 
 /// What can be done to one file.
 const ON_FILE: u64 = WRITE_FILE | TRUNCATE | CONTROL_DEVICE | CONNECT_SOCKET;
+
+/// Everything that learns something from a file. To list a directory is left to
+/// everybody: it tells names alone.
+const READING: u64 = EXECUTE | READ_FILE;
 
 /// Everything that changes something.
 const ALL: u64 = ON_FILE
@@ -61,6 +67,15 @@ impl Rules {
     /// Rules under which nothing can be written anywhere. Fails where the
     /// kernel has no Landlock.
     pub fn new() -> Result<Rules> {
+        Rules::over(ALL)
+    }
+
+    /// Rules under which, besides, nothing can be read.
+    pub fn with_reading() -> Result<Rules> {
+        Rules::over(ALL | READING)
+    }
+
+    fn over(rights: u64) -> Result<Rules> {
         if wall_is_off("landlock") {
             return Ok(Rules {
                 set: None,
@@ -69,7 +84,7 @@ impl Rules {
         }
         let version = kernel::landlock_version()?;
         let handled = Handled {
-            files: ALL & known(version),
+            files: rights & known(version),
             network: 0,
             scoped: if version >= VERSION_WITH_SCOPES {
                 SCOPES
@@ -87,15 +102,20 @@ impl Rules {
     pub fn allow_writing(&mut self, place: BorrowedFd<'_>) -> Result<()> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode);
         let rights = match kind {
-            FileType::Directory => IN_WRITABLE,
-            _ => ON_FILE,
+            FileType::Directory => IN_WRITABLE | READING,
+            _ => ON_FILE | READING,
         };
         self.allow(place, rights)
     }
 
+    /// Lets everything at and below a place be read and executed.
+    pub fn allow_reading(&mut self, place: BorrowedFd<'_>) -> Result<()> {
+        self.allow(place, READING)
+    }
+
     /// Lets the devices below a directory be used, and nothing be made there.
     pub fn allow_devices(&mut self, directory: BorrowedFd<'_>) -> Result<()> {
-        self.allow(directory, ON_FILE)
+        self.allow(directory, ON_FILE | READING)
     }
 
     /// Lets a descriptor that is a terminal be opened by its name as well.
@@ -105,11 +125,12 @@ impl Rules {
         if !rustix::termios::isatty(fd) {
             return Ok(());
         }
-        self.allow(fd, ON_FILE)
+        self.allow(fd, ON_FILE | READING)
     }
 
     fn allow(&mut self, place: BorrowedFd<'_>, rights: u64) -> Result<()> {
         match &self.set {
+            Some(_) if rights & self.files == 0 => Ok(()),
             Some(set) => kernel::landlock_allow(set, place, rights & self.files),
             None => Ok(()),
         }

@@ -7,7 +7,7 @@ use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 
 use super::filter::{self, Facts};
 use super::landlock::{self, Rules};
-use super::layout::{Look, Plan};
+use super::layout::{Look, Place, Plan};
 use super::{At, Failure, place};
 use crate::stage::Stage;
 use crate::sys::kernel;
@@ -78,7 +78,13 @@ pub(crate) fn enter_landlock_only(
     terminals: &[std::os::fd::BorrowedFd<'_>],
 ) -> std::result::Result<Rules, Failure> {
     landlock::version_that_stands_alone().at(Stage::Landlock)?;
-    let mut rules = Rules::new().at(Stage::Landlock)?;
+    // Secrets are hidden by naming everything else.
+    let names_readable = |place: &Place| place.look == Look::Same { writable: false };
+    let rules = match plan.places.iter().any(names_readable) {
+        true => Rules::with_reading(),
+        false => Rules::new(),
+    };
+    let mut rules = rules.at(Stage::Landlock)?;
     let root = place::root().at(Stage::Root)?;
     for (place, detail) in plan.places.iter().zip(1u32..) {
         let at = |stage: Stage| {
@@ -88,7 +94,11 @@ pub(crate) fn enter_landlock_only(
                 detail,
             }
         };
-        let found = place::find(root.as_fd(), &place.path).map_err(at(Stage::Mount))?;
+        let found = match place::find(root.as_fd(), &place.path) {
+            // What has gone needs no right.
+            Err(Errno::NOENT) if names_readable(place) => continue,
+            found => found.map_err(at(Stage::Mount))?,
+        };
         let stat = rustix::fs::fstat(&found).map_err(at(Stage::Mount))?;
         if place
             .expected
@@ -96,11 +106,11 @@ pub(crate) fn enter_landlock_only(
         {
             return Err(at(Stage::Changed)(Errno::STALE));
         }
-        if place.look == (Look::Same { writable: true }) {
-            rules
-                .allow_writing(found.as_fd())
-                .map_err(at(Stage::Landlock))?;
+        match place.look {
+            Look::Same { writable: true } => rules.allow_writing(found.as_fd()),
+            _ => rules.allow_reading(found.as_fd()),
         }
+        .map_err(at(Stage::Landlock))?;
     }
     for device in DEVICES {
         let device = place::find(root.as_fd(), device).at(Stage::Devices)?;
