@@ -22,7 +22,8 @@ pub enum WallBuild {
     #[default]
     Namespaces,
     /// Landlock and seccomp alone. Such walls cannot hide what is below
-    /// something visible, nor protect what is below something writable.
+    /// something visible, nor protect what is below something writable. If any
+    /// place is said to be read-only, nothing else can be read.
     LandlockOnly,
 }
 

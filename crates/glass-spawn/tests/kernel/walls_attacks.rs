@@ -366,10 +366,23 @@ async fn each_wall_is_needed() {
     }
 }
 
+/// Everything but the directory outside can be read: it is not named.
 fn landlock_only(ground: &Ground) -> Walls {
+    let named = ["bin", "dev", "etc", "lib", "lib64", "proc", "root", "usr"];
+    let named = named.map(|name| std::fs::canonicalize(format!("/{name}")));
+    let mut mounts: Vec<glass_model::Mount> = named
+        .into_iter()
+        .flatten()
+        .map(|path| glass_model::Mount {
+            path: path.into_os_string().into_encoded_bytes(),
+            view: View::ReadOnly,
+            expected: None,
+        })
+        .collect();
+    mounts.push(ground.mount("ws", View::ReadOnly));
     Walls {
         build: WallBuild::LandlockOnly,
-        mounts: vec![ground.mount("ws", View::ReadOnly)],
+        mounts,
         network: false,
     }
 }
@@ -379,6 +392,7 @@ async fn landlock_alone_keeps_everything_read_only() {
     for script in [
         "echo x > new && esc",
         "echo x > $out/new && esc",
+        "cat $canary && esc",
         "echo x >> $canary && esc",
         ": > $canary && [ ! -s $canary ] && esc",
         "mkdir d && esc",
