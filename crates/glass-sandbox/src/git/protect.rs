@@ -188,12 +188,9 @@ fn guard_parts(draft: &mut Draft<'_>, git_dir: &Path) -> bool {
         done &= draft.reserve_directory(&git_dir.join("hooks"), Why::Git);
         done &= draft.reserve_file(&git_dir.join("commondir"), SELF_COMMON, Why::Git);
     }
-    let config = git_dir.join("config.worktree");
-    let used = relevant(&common_dir(git_dir).join("config")).worktree_config;
-    if used || config.symlink_metadata().is_ok() {
-        done &= draft.reserve_file(&config, b"", Why::Git);
-    }
-    done
+    // Also where nothing reads it yet: the next `git sparse-checkout` outside
+    // would have git believe it.
+    done & draft.reserve_file(&git_dir.join("config.worktree"), b"", Why::Git)
 }
 
 /// Git directories that lie in another: of submodules and linked work trees.

@@ -244,11 +244,12 @@ impl Launches {
     }
 
     /// Forgets a launch; its processes go on.
-    pub fn forget(&mut self, id: u64) -> Result<(), HoldError> {
+    pub fn forget(&mut self, id: u64) -> Result<Vec<Effect>, HoldError> {
         let record = self.shown_mut(id).ok_or(HoldError::UnknownLaunch)?;
+        let group = record.memory.clone().filter(|_| record.emptied);
         forget(record);
         self.drop_if_over(id);
-        Ok(())
+        Ok(group.map(Effect::RemoveCgroup).into_iter().collect())
     }
 
     fn shown(&self, id: u64) -> Option<&Record> {
@@ -292,8 +293,12 @@ fn end(id: u64, record: &mut Record, status: WaitStatus) -> Option<Effect> {
 fn empty(id: u64, record: &mut Record) -> Vec<Effect> {
     record.emptied = true;
     let event = (!record.forgotten).then_some(Effect::Event(Say::Emptied(wire::Named { id })));
-    let groups = record.cgroup.iter().chain(&record.limit_groups).cloned();
-    groups.map(Effect::RemoveCgroup).chain(event).collect()
+    // The group that counts memory tells why a process was killed, for as long as
+    // somebody may ask.
+    let asked = record.memory.as_ref().filter(|_| !record.forgotten);
+    let groups = record.cgroup.iter().chain(&record.limit_groups);
+    let over = groups.filter(|group| Some(*group) != asked).cloned();
+    over.map(Effect::RemoveCgroup).chain(event).collect()
 }
 
 fn forget(record: &mut Record) {

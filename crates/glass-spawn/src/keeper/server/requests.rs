@@ -94,7 +94,10 @@ impl Server {
             Some(Ask::Adopt(named)) => return self.adopt(seq, named.id),
             Some(Ask::Hold(labels)) => self.hold(labels, fds),
             Some(Ask::Unhold(labels)) => done(self.launches.unhold(labels.id, &labels.labels)),
-            Some(Ask::Forget(named)) => done(self.launches.forget(named.id)),
+            Some(Ask::Forget(named)) => {
+                let forgotten = self.launches.forget(named.id);
+                done(forgotten.map(|effects| self.perform(effects)))
+            }
             Some(Ask::Probe(_)) => {
                 let features = walls::probe(self.setting.cgroups.as_ref());
                 Ok(Some(Say::Features(features)))
