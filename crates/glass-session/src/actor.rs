@@ -186,6 +186,8 @@ pub(crate) struct Actor {
     policy: SandboxPolicy,
     /// What a sandbox of the session is for; none where it is gone.
     workspace: Option<Arc<Workspace>>,
+    /// What of that is from our own environment.
+    ours: Vec<Vec<u8>>,
     /// What the session was made with; nothing that a command did is in it.
     pristine: Vec<Vec<u8>>,
     running: Option<Running>,
@@ -233,6 +235,8 @@ pub(crate) struct Parts {
     pub(crate) policy: SandboxPolicy,
     /// What its sandboxes are for.
     pub(crate) workspace: Option<Arc<Workspace>>,
+    /// What it has from our own environment.
+    pub(crate) ours: Vec<Vec<u8>>,
     pub(crate) next: EventIndex,
     pub(crate) feed: Arc<Feed>,
     pub(crate) live: Arc<Mutex<Live>>,
@@ -246,6 +250,7 @@ impl Actor {
             session,
             policy,
             workspace,
+            ours,
             next,
             feed,
             live,
@@ -258,6 +263,7 @@ impl Actor {
             parked: Vec::new(),
             policy,
             workspace,
+            ours,
             rooms_made: 0,
             pristine: session.env.clone(),
             dir,

@@ -277,3 +277,27 @@ fn a_long_silence_is_remarked_on_a_terminal_alone() {
     assert!(text.ends_with("\r\u{1b}[Kdone\r\n"), "{text:?}");
     assert_eq!(silent.quiet(), "done\n");
 }
+
+#[test]
+fn the_callers_variables_enter_a_sandbox_and_the_daemons_do_not() {
+    let home = shellglass_tests::program::Home::default();
+    let line = |arguments: &[&str], given: bool| {
+        let mut line = home.line();
+        line.args(arguments).current_dir(home.path());
+        if given {
+            line.env("GLASS_GIVEN", "seen");
+        }
+        shellglass_tests::program::ran(&mut line).quiet()
+    };
+    let show = ["run", "--sandbox", "rw", "echo \"[$GLASS_GIVEN]\""];
+    // The first call starts the daemon, which then has the variable, too.
+    assert_eq!(line(&show, true), "[seen]\n");
+    assert_eq!(line(&show, true), "[seen]\n");
+    assert_eq!(line(&show, false), "[]\n");
+    let create = ["session", "create", "--sandbox", "rw"];
+    let session = line(&create, true);
+    let session = session.trim();
+    let show = ["run", "--session", session, "echo \"[$GLASS_GIVEN]\""];
+    assert_eq!(line(&show, true), "[]\n");
+    line(&["session", "dispose", session], false);
+}

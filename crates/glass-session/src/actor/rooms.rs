@@ -1,6 +1,6 @@
 //! Which room the session is in, and what goes with it from one to the next.
 
-use super::{Actor, lock};
+use super::Actor;
 use crate::context::variable_name;
 use crate::room::{Room, room_key};
 use crate::sandbox::has_walls;
@@ -241,6 +241,5 @@ impl Actor {
         } else {
             self.room.env = Some(env);
         }
-        lock(&self.live).session.env.clone_from(&self.session.env);
     }
 }

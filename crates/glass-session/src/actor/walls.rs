@@ -78,13 +78,12 @@ impl Actor {
     /// What of an environment enters a sandbox: all that a caller or a command
     /// gave, and of our own only what is known to be harmless.
     fn entering(&self, mut env: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        let settings = &self.context.settings;
-        let inherit = &settings.sandboxing.inherit;
+        let inherit = &self.context.settings.sandboxing.inherit;
         env.retain(|entry| {
             let name = variable_name(entry);
             let mut patterns = inherit.iter();
             patterns.any(|pattern| glass_sandbox::matches(pattern.as_bytes(), name))
-                || !settings.base_env.contains(entry)
+                || !self.ours.contains(entry)
         });
         env
     }

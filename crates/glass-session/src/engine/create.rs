@@ -2,7 +2,7 @@
 
 use super::{Caller, Engine, Handle, MAILBOX_MAX};
 use crate::actor::{Actor, Inheritance, Live, Parts, lock};
-use crate::context::{make_private, now_ms, set_variable};
+use crate::context::{make_private, now_ms, set_variable, variable_name};
 use crate::errors::{CreateError, NoWalls};
 use crate::feed::Feed;
 use crate::sandbox::{check_restricts_nothing, has_walls};
@@ -75,9 +75,10 @@ pub struct SessionSpec {
 impl Engine {
     /// Makes a session and starts its shell.
     pub async fn create(&self, caller: &Caller, spec: SessionSpec) -> Result<Session, CreateError> {
+        let ours = self.own_variables(&spec);
         let session = self.plan_session(caller, spec)?;
         self.context_commit(&session)?;
-        self.spawn_actor(session.clone(), EventIndex(0), None)?;
+        self.spawn_actor(session.clone(), EventIndex(0), ours, None)?;
         Ok(session)
     }
 
@@ -155,6 +156,19 @@ impl Engine {
         })
     }
 
+    /// What a session has from our own environment, and not from its maker.
+    fn own_variables(&self, spec: &SessionSpec) -> Vec<Vec<u8>> {
+        let base = self.0.context.settings.base_env.iter();
+        let is_given = |entry: &&Vec<u8>| {
+            let name = variable_name(entry);
+            let mut given = spec.env.iter();
+            given.any(|(given, _)| given.as_bytes() == name)
+        };
+        base.filter(|entry| !spec.env_is_whole && !is_given(entry))
+            .cloned()
+            .collect()
+    }
+
     /// What sandboxes of a session are for.
     fn find_workspace(&self, given: &str, cwd: &str) -> Result<Workspace, CreateError> {
         let settings = &self.0.context.settings.sandboxing.settings;
@@ -206,6 +220,7 @@ impl Engine {
         &self,
         session: Session,
         next: EventIndex,
+        ours: Vec<Vec<u8>>,
         inheritance: Option<Inheritance>,
     ) -> Result<(), CreateError> {
         let context = self.0.context.clone();
@@ -246,6 +261,7 @@ impl Engine {
             session,
             policy,
             workspace,
+            ours,
             next,
             feed,
             live,

@@ -104,7 +104,9 @@ impl Engine {
 
     fn take_up(&self, session: glass_model::Session, next: EventIndex, inheritance: Inheritance) {
         let id = session.id.clone();
-        if let Err(error) = self.spawn_actor(session, next, Some(inheritance)) {
+        // Who gave a variable is not known any more.
+        let ours = self.0.context.settings.base_env.clone();
+        if let Err(error) = self.spawn_actor(session, next, ours, Some(inheritance)) {
             tracing::error!(session = %id, %error, "a session could not be taken up");
         }
     }
