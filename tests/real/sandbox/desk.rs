@@ -87,6 +87,7 @@ impl Desk {
         let stages: Vec<String> = stages.iter().map(|stage| (*stage).to_owned()).collect();
         let stage = field.stage(&stages);
         let session = field.session(&stage, mode, None).await;
+        let session = session.expect("a session is made");
         Desk {
             session,
             stage,

@@ -4,6 +4,7 @@ use super::desk::{Desk, rw};
 use super::stage::git;
 use glass_proto::agent::v1::SandboxPolicy;
 use glass_proto::shellglass::v1::SessionMode;
+use shellglass_tests::Setup;
 use std::path::Path;
 
 /// Saves a file as editors do: another one takes its place.
@@ -95,8 +96,7 @@ async fn an_ignored_file_that_comes_later_is_hidden_from_its_first_command_on() 
 
 #[tokio::test]
 async fn the_workspaces_own_list_counts_and_cannot_be_changed_inside() {
-    let desk = Desk::open(SessionMode::Pipe).await;
-    save(&desk.inside(".shellglassignore"), "*.key\n");
+    let desk = Desk::with(Setup::default(), SessionMode::Pipe, &["ignore_list"]).await;
     std::fs::write(desk.inside("my.key"), "SBX_IGNORED_CONTENT=4\n").unwrap();
     let tried = desk.run(rw(), "cat my.key").await;
     assert_eq!(

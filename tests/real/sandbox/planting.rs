@@ -74,7 +74,7 @@ async fn variables_that_execute_are_not_believed() {
 async fn a_preloaded_library_is_not_believed() {
     let plant = "echo '#include <stdlib.h>
         __attribute__((constructor)) static void f(void) { unsetenv(\"LD_PRELOAD\"); system(\"EVIL\"); }' > e.c \
-        && cc -shared -fPIC -o e.so e.c && export LD_PRELOAD=$PWD/e.so LD_LIBRARY_PATH=$PWD LD_AUDIT=$PWD/e.so";
+        && cc -shared -fPIC -o e.so e.c && export LD_PRELOAD=$PWD/e.so LD_LIBRARY_PATH=$PWD";
     is_not_believed(plant, ORDINARY).await;
 }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tonic::Status;
 
 /// Cases that run at the same time.
 const CASES_AT_ONCE: usize = 4;
@@ -75,6 +76,15 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    fn new(probe: &Probe, mode: SessionMode, said: &str, remarks: &str) -> Verdict {
+        Verdict {
+            name: format!("{} [{}]", probe.name, mode.as_str_name()),
+            expect: probe.expect.clone(),
+            said: said.to_owned(),
+            remarks: remarks.to_owned(),
+        }
+    }
+
     /// Whether it is what it should be.
     pub fn is_right(&self) -> bool {
         self.said == self.expect || may_skip(&self.said)
@@ -130,7 +140,7 @@ impl Field {
         stage: &Stage,
         mode: SessionMode,
         policy: Option<SandboxPolicy>,
-    ) -> TestSession {
+    ) -> Result<TestSession, Status> {
         let workspace = stage.workspace.to_string_lossy().into_owned();
         let request = CreateSessionRequest {
             working_directory: workspace.clone(),
@@ -142,7 +152,13 @@ impl Field {
             sandbox_policy: policy,
             ..CreateSessionRequest::default()
         };
-        TestSession::create(&self.daemon, request).await
+        let mut client = self.daemon.client().await;
+        let id = client
+            .create_session(request)
+            .await?
+            .into_inner()
+            .session_id;
+        Ok(TestSession { client, id })
     }
 
     /// Runs one script, or several that belong together, in one session.
@@ -156,7 +172,13 @@ impl Field {
         // Half of the runs have their policy from the session, half from the
         // request: both must lead to the same walls.
         let of_session = (mode == SessionMode::Line).then(|| policy(&probes[0]));
-        let session = self.session(&stage, mode, of_session.clone()).await;
+        let session = match self.session(&stage, mode, of_session.clone()).await {
+            Ok(session) => session,
+            Err(status) => {
+                let refused = |probe| Verdict::new(probe, mode, "REFUSED", status.message());
+                return probes.iter().map(refused).collect();
+            }
+        };
         let mut verdicts = Vec::new();
         for probe in probes {
             let request = session.with_args(&in_bash(&probe.script), |args| {
@@ -173,12 +195,7 @@ impl Field {
                 Ok(Err(status)) => ("REFUSED".to_owned(), status.message().to_owned()),
                 Err(_) => ("HANGS".to_owned(), String::new()),
             };
-            verdicts.push(Verdict {
-                name: format!("{} [{}]", probe.name, mode.as_str_name()),
-                expect: probe.expect.clone(),
-                said,
-                remarks,
-            });
+            verdicts.push(Verdict::new(probe, mode, &said, &remarks));
         }
         session.dispose().await;
         verdicts

@@ -118,7 +118,6 @@ fn files(workspace: &Path, outside: &Path) {
         "SBX_IGNORED_CONTENT=1\n",
     );
     write(workspace.join(".agentignore"), "secret_dir/.env.secret\n");
-    write(workspace.join(".shellglassignore"), "*.never\n");
     write(workspace.join(".vscode/tasks.json"), "{}\n");
 }
 
@@ -150,6 +149,9 @@ fn more(workspace: &Path, stage: &str) {
                 workspace,
                 &["config", "include.path", "../included.gitconfig"],
             );
+        }
+        "ignore_list" => {
+            std::fs::write(workspace.join(".shellglassignore"), "*.key\n").unwrap();
         }
         "nested_repository" => git(workspace, &["init", "-q", "nested_repo"]),
         "hard_link" => {

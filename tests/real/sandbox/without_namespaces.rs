@@ -31,6 +31,8 @@ os.execv(sys.argv[1],sys.argv[1:])
 fn without_namespaces() -> Setup {
     let launcher = ["/usr/bin/env", "python3", "-c", LAUNCHER];
     Setup {
+        // What nobody asks for must be possible here.
+        config: "[sandbox]\ndefault = \"ro\"\n".to_owned(),
         launcher: launcher.map(str::to_owned).to_vec(),
         ..Setup::default()
     }
@@ -82,6 +84,17 @@ async fn a_writable_workspace_is_refused_with_a_reason() {
         assert_eq!(read.stdout, "tracked\n", "{mode:?}: {read:#?}");
         assert!(!desk.inside("ran").exists(), "{mode:?}");
     }
+}
+
+#[tokio::test]
+async fn a_session_whose_default_cannot_be_had_is_refused() {
+    let mut setup = without_namespaces();
+    setup.config.clear();
+    let field = Field::open(setup).await;
+    let stage = field.stage(&[]);
+    let made = field.session(&stage, SessionMode::Pipe, None).await;
+    let status = made.map(|session| session.id).unwrap_err();
+    assert!(status.message().contains("namespace"), "{status:?}");
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 # policy: {"type":"WORKSPACE_READONLY"}
 # expect: WORKS
 # class: works
-echo x > /tmp/t_$$ && [ "$(cat /tmp/t_$$)" = x ] && [ "$(mktemp | xargs -n1 dirname)" != "" ] && ok
+d=${TMPDIR:-/tmp}; echo x > "$d/t_$$" && [ "$(cat "$d/t_$$")" = x ] && f=$(mktemp) && echo x > "$f" && ok
 bad
