@@ -187,7 +187,7 @@ fn try_filter() -> Result<()> {
         network: false,
         root: false,
     };
-    kernel::filter_calls(&filter::program(facts))?;
+    kernel::filter_calls(&filter::whole(facts))?;
     match kernel::leave_namespaces(libc::CLONE_NEWUTS) {
         Err(Errno::PERM) => Ok(()),
         _ => Err(Errno::OPNOTSUPP),
