@@ -34,6 +34,8 @@ pub(crate) struct Room {
     /// Whether the last command may have changed what the shell exports, and
     /// the shell has not been asked since.
     pub(crate) exports_unsure: bool,
+    /// Whether the shell was asked what it exports and has not answered.
+    pub(crate) exports_asked: bool,
 }
 
 impl Room {
@@ -54,6 +56,7 @@ impl Room {
             cwd: None,
             shell_killed: false,
             exports_unsure: false,
+            exports_asked: false,
         }
     }
 }

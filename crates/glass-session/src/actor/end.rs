@@ -123,6 +123,7 @@ impl Actor {
     /// Lets go of the shell. Says whether its end was our doing.
     pub(super) fn retire_shell(&mut self) -> bool {
         self.room.shell = None;
+        self.room.exports_asked = false;
         self.snapshot_at = None;
         std::mem::take(&mut self.room.shell_killed)
     }
@@ -152,6 +153,7 @@ impl Actor {
     /// Asks a shell what it exports; that it answers says that it is ready.
     pub(super) fn ask_whether_ready(&mut self) {
         self.room.exports_unsure = false;
+        self.room.exports_asked = self.room.shell.is_some();
         if let Some(shell) = &self.room.shell {
             let seq = u64::from(self.context.store.next_shell_id().0);
             let message = driver::encode_snapshot(self.session.shell.kind, seq);
@@ -162,6 +164,7 @@ impl Actor {
     }
 
     pub(super) fn keep_snapshot(&mut self, seq: u64) {
+        self.room.exports_asked = false;
         self.keep_state(&driver::state_name(seq), &[]);
     }
 

@@ -58,7 +58,7 @@ impl Actor {
         if self.room.id == id {
             return;
         }
-        if self.room.exports_unsure {
+        if self.room.exports_unsure || self.room.exports_asked {
             self.learn_exports().await;
         }
         self.move_to_room(id);
@@ -187,7 +187,9 @@ impl Actor {
     /// Asks the shell that is about to be left what it exports, and waits for
     /// the answer.
     async fn learn_exports(&mut self) {
-        self.ask_whether_ready();
+        if self.room.exports_unsure {
+            self.ask_whether_ready();
+        }
         let until = Instant::now() + Duration::from_millis(EXPORTS_WAIT_MS);
         while let Some(shell) = &mut self.room.shell {
             let readable = std::future::poll_fn(|cx| match shell.poll_report(cx) {
@@ -212,6 +214,8 @@ impl Actor {
                     });
                     if let Some(seq) = state {
                         self.keep_snapshot(seq);
+                    }
+                    if !self.room.exports_asked {
                         return;
                     }
                 }
