@@ -18,6 +18,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
+/// Why a command does not run whose room cannot be entered.
+pub(super) const WRONG_ROOM: &str = "its walls are not to be had in this session";
+
 /// How often walls are planned for one shell, where files change meanwhile.
 pub(super) const PLANS_MAX: u32 = 3;
 
@@ -113,7 +116,9 @@ impl Actor {
     }
 
     pub(super) async fn begin_warm(&mut self, id: ShellId) -> Option<Input> {
-        self.enter_room_of(id).await;
+        if !self.enter_room_of(id).await {
+            return Some(Input::CannotRun(WRONG_ROOM.to_owned()));
+        }
         match self.mend_walls().await {
             Ok(Standing::Sound) => {}
             Ok(Standing::Lost(why)) => {

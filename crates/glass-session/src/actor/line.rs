@@ -1,7 +1,7 @@
 //! A shell for one command.
 
 use super::Actor;
-use super::begin::{PLANS_MAX, Prepared, full_message, tool_call_id};
+use super::begin::{PLANS_MAX, Prepared, WRONG_ROOM, full_message, tool_call_id};
 use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, RequestError, Style};
 use crate::failpoint;
 use crate::pipes::{self, Pair};
@@ -16,7 +16,9 @@ use std::os::fd::OwnedFd;
 
 impl Actor {
     pub(super) async fn begin_line(&mut self, id: ShellId) -> Option<Input> {
-        self.enter_room_of(id).await;
+        if !self.enter_room_of(id).await {
+            return Some(Input::CannotRun(WRONG_ROOM.to_owned()));
+        }
         let Some(execution) = self.accepted.get(&id).cloned() else {
             return Some(Input::CannotRun("it is not known".to_owned()));
         };

@@ -37,20 +37,23 @@ impl Actor {
         if let Some(room) = rooms.into_iter().find(|room| room.key == key) {
             return room.id;
         }
+        self.end_a_room();
         self.rooms_made += 1;
         let id = RoomId(self.rooms_made);
         self.parked.push(Room::new(id, key, &self.dir));
-        self.end_a_room();
         id
     }
 
-    /// Makes the room of this command the one that is attended to.
-    pub(super) async fn enter_room_of(&mut self, id: ShellId) {
-        if let Some(execution) = self.accepted.get(&id) {
-            let policy = execution.sandbox.clone();
-            let room = self.room_for(&policy);
-            self.enter_room(room).await;
-        }
+    /// Makes the room of this command the one that is attended to. Says whether
+    /// it is: a command must not run in any other.
+    pub(super) async fn enter_room_of(&mut self, id: ShellId) -> bool {
+        let Some(execution) = self.accepted.get(&id) else {
+            return false;
+        };
+        let policy = execution.sandbox.clone();
+        let room = self.room_for(&policy);
+        self.enter_room(room).await;
+        self.room.policy.as_ref() == Some(&policy)
     }
 
     /// Makes this room the one that is attended to. Only while no command runs.
