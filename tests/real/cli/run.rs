@@ -281,9 +281,11 @@ fn a_long_silence_is_remarked_on_a_terminal_alone() {
 #[test]
 fn the_callers_variables_enter_a_sandbox_and_the_daemons_do_not() {
     let home = shellglass_tests::program::Home::default();
+    let project = home.path().join("project");
+    std::fs::create_dir(&project).unwrap();
     let line = |arguments: &[&str], given: bool| {
         let mut line = home.line();
-        line.args(arguments).current_dir(home.path());
+        line.args(arguments).current_dir(&project);
         if given {
             line.env("GLASS_GIVEN", "seen");
         }

@@ -171,7 +171,8 @@ impl Field {
         };
         // Half of the runs have their policy from the session, half from the
         // request: both must lead to the same walls.
-        let of_session = (mode == SessionMode::Line).then(|| policy(&probes[0]));
+        let is_of_session = mode == SessionMode::Line || matches!(asked, Asked::Instead(_));
+        let of_session = is_of_session.then(|| policy(&probes[0]));
         let session = match self.session(&stage, mode, of_session.clone()).await {
             Ok(session) => session,
             Err(status) => {
