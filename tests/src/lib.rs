@@ -162,6 +162,8 @@ impl Daemon {
         // The start files of whoever runs the tests are none of their business,
         // and a shell that is ended while it reads them could leave its mark.
         command.env("HOME", self.home());
+        // Neither is where they have things built.
+        command.env_remove("CARGO_TARGET_DIR");
         command.arg("serve").args(&self.setup.arguments);
         for (name, value) in &self.setup.variables {
             command.env(name, value);
