@@ -28,7 +28,10 @@ pub fn place() -> TempDir {
     let parent = match std::env::var_os("SHELLGLASS_TEST_PLACE") {
         Some(given) => PathBuf::from(given),
         None if is_root() => PathBuf::from("/var/lib"),
-        None => PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
+        None if !env!("CARGO_TARGET_TMPDIR").starts_with("/tmp") => {
+            PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        }
+        None => std::env::home_dir().expect("a user has a home"),
     };
     let place = tempfile::Builder::new().prefix("sg-").tempdir_in(parent);
     let place = place.expect("there is a place for fixtures");
