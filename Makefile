@@ -37,7 +37,7 @@ unit: build weak ## Tests in Rust, over the built binary.
 weak: ## Build a binary whose walls can be left out, for tests alone.
 	@scripts/deps build
 	cargo build --release --locked --package shellglass --features weak-walls
-	@mkdir -p $(dir $(WEAK)) && mv target/release/shellglass $(WEAK)
+	@mkdir -p $(dir $(WEAK)) && cp --remove-destination target/release/shellglass $(WEAK)
 
 clients: build ## Tests with clients that are not ours, over the built binary.
 	@scripts/deps test

@@ -141,6 +141,8 @@ async fn a_socket_that_the_host_opens_later_cannot_be_reached() {
     desk.works(rw(), "true").await;
     let later = desk.outside("later.sock");
     let _listener = std::os::unix::net::UnixListener::bind(&later).unwrap();
+    // New sockets are looked for once a second.
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
     let reach = format!(
         "python3 -c 'import socket,sys;socket.socket(1).connect(sys.argv[1])' {}",
         later.display()
