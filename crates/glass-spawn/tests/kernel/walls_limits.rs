@@ -126,6 +126,10 @@ async fn memory_is_limited_together_or_nothing_starts() {
     drop(input);
     assert_eq!(ground.home.exit_of(&launched).await, WaitStatus::Exited(1));
     ground.home.emptied(&launched).await;
+    // Somebody may still ask why it ended.
+    assert_eq!(oom_kills(&launched), Some(1));
+    let forgotten = ground.home.keeper.forget(launched.id).await;
+    forgotten.expect("forgotten");
     crate::fixture::until("its group is removed", || !group.exists()).await;
     assert_eq!(oom_kills(&launched), None);
 }
