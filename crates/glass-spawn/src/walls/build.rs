@@ -261,7 +261,9 @@ pub(super) fn make_proc() -> Result<OwnedFd> {
 fn hide_whatever(root: BorrowedFd<'_>, path: &CStr, furniture: &Furniture) -> Result<()> {
     for _ in 0..HIDE_ATTEMPTS_MAX {
         let place = match place::find(root, path) {
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+            // Where even we may not go, in a directory of another user, nobody
+            // inside may.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => return Ok(()),
             found => found?,
         };
         let kind = place::kind(&rustix::fs::fstat(&place)?);
