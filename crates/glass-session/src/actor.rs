@@ -186,10 +186,10 @@ pub(crate) struct Actor {
     policy: SandboxPolicy,
     /// What a sandbox of the session is for; none where it is gone.
     workspace: Option<Arc<Workspace>>,
-    /// What of that is from our own environment.
-    ours: Vec<Vec<u8>>,
     /// What the session was made with; nothing that a command did is in it.
     pristine: Vec<Vec<u8>>,
+    /// What of that is from our own environment.
+    ours: Vec<Vec<u8>>,
     running: Option<Running>,
     tails: Vec<Tail>,
     launches: Launches,
@@ -235,7 +235,9 @@ pub(crate) struct Parts {
     pub(crate) policy: SandboxPolicy,
     /// What its sandboxes are for.
     pub(crate) workspace: Option<Arc<Workspace>>,
-    /// What it has from our own environment.
+    /// An environment that no command has had a hand in.
+    pub(crate) pristine: Vec<Vec<u8>>,
+    /// What of it is from our own environment.
     pub(crate) ours: Vec<Vec<u8>>,
     pub(crate) next: EventIndex,
     pub(crate) feed: Arc<Feed>,
@@ -250,6 +252,7 @@ impl Actor {
             session,
             policy,
             workspace,
+            pristine,
             ours,
             next,
             feed,
@@ -265,7 +268,7 @@ impl Actor {
             workspace,
             ours,
             rooms_made: 0,
-            pristine: session.env.clone(),
+            pristine,
             dir,
             state: State::new(session.mode, session.auto, session.startup),
             context,

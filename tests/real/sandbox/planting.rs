@@ -194,3 +194,32 @@ async fn each_policy_has_the_rights_that_it_says() {
         }
     }
 }
+
+#[tokio::test]
+async fn what_was_planted_is_not_believed_by_the_next_daemon_either() {
+    for mode in MODES {
+        let mut desk = Desk::open(mode).await;
+        let session = desk.field.session(&desk.stage, mode, Some(rw())).await;
+        desk.session = session.expect("a session is made");
+        let plant = "export PATH=$PWD/evil:$PATH BASH_ENV=$PWD/evil PLAIN=kept";
+        assert_eq!(desk.session.run(plant).await.code, Some(0), "{mode:?}");
+        // What is exported is learnt and written down when the shell rests.
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        desk.field.daemon.crash_and_restart();
+        desk.session.client = desk.field.daemon.client().await;
+        let seen = desk
+            .works(
+                none(),
+                "echo \"PLAIN=$PLAIN BASH_ENV=$BASH_ENV\"; echo $PATH",
+            )
+            .await;
+        assert!(
+            seen.starts_with("PLAIN=kept BASH_ENV=\n"),
+            "{mode:?}: {seen}"
+        );
+        assert!(!seen.contains("evil"), "{mode:?}: {seen}");
+        // Where it was exported it still holds.
+        let seen = desk.session.run("echo $PATH").await.stdout;
+        assert!(seen.contains("evil"), "{mode:?}: {seen}");
+    }
+}

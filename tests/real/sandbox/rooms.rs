@@ -55,3 +55,18 @@ async fn each_of_many_policies_has_its_own_rights_and_no_others() {
     desk.works(none(), "true").await;
     desk.works(rw(), "true").await;
 }
+
+#[tokio::test]
+async fn the_shells_of_all_rooms_outlive_the_daemon() {
+    let mut desk = Desk::open(SessionMode::Pipe).await;
+    desk.works(rw(), "walled() { echo in the walls; }").await;
+    desk.works(none(), "bare() { echo in the open; }").await;
+    desk.field.daemon.crash_and_restart();
+    desk.session.client = desk.field.daemon.client().await;
+    for _ in 0..2 {
+        assert_eq!(desk.works(rw(), "walled").await, "in the walls\n");
+        assert_eq!(desk.works(none(), "bare").await, "in the open\n");
+    }
+    let ended = desk.run(rw(), "echo x > /etc/shellglass-test").await;
+    assert_ne!(ended.code, Some(0), "{ended:#?}");
+}

@@ -49,6 +49,7 @@ impl Actor {
             children,
             executions,
         } = inheritance;
+        self.distrust(&executions);
         let kept = warm_to_keep(&children, &executions);
         let busy = executions.iter().find(|run| run.phase == Phase::Running);
         let busy = busy.and_then(|execution| execution.launch);
@@ -61,12 +62,12 @@ impl Actor {
                 Tag::Warm { nonce, room, .. } if kept.contains(&id) => {
                     let room = self.room_of_key(room);
                     let before = self.room.id;
-                    self.enter_room(room).await;
+                    self.move_to_room(room);
                     let taken = self.inherit_warm(&mut child, nonce, &executions);
                     if busy.is_some() && busy != Some(id) {
                         // The room of the command that runs stays the one that
                         // is attended to.
-                        self.enter_room(before).await;
+                        self.move_to_room(before);
                     }
                     taken
                 }

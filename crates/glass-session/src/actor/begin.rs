@@ -97,7 +97,7 @@ impl Actor {
             self.room.cwd = Some(setting.cwd.clone());
             let (context, session) = (&self.context, &self.session);
             match WarmShell::start(context, session, startup, &self.room, setting).await {
-                Err(error) if error.is_outdated() && plans < PLANS_MAX => {}
+                Err(error) if error.is_outdated() && plans < PLANS_MAX => self.drop_plan(),
                 started => break started,
             }
         };

@@ -49,7 +49,7 @@ impl Actor {
             }
             match self.launch_line(&execution, argv.clone(), setting).await {
                 Ok(launched) => break launched,
-                Err(error) if error.is_outdated() && plans < PLANS_MAX => {}
+                Err(error) if error.is_outdated() && plans < PLANS_MAX => self.drop_plan(),
                 Err(error) => return Some(Input::CannotRun(full_message(&error))),
             }
         };

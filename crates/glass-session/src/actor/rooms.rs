@@ -6,7 +6,7 @@ use crate::room::{Room, room_key};
 use crate::sandbox::has_walls;
 use crate::shell::{Peeked, WarmShell};
 use crate::state::{Input, RoomId};
-use glass_model::{LaunchId, Role, SandboxPolicy, ShellId};
+use glass_model::{Execution, LaunchId, Role, SandboxPolicy, ShellId};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -50,6 +50,9 @@ impl Actor {
         let Some(execution) = self.accepted.get(&id) else {
             return false;
         };
+        if self.room.policy.as_ref() == Some(&execution.sandbox) {
+            return true;
+        }
         let policy = execution.sandbox.clone();
         let room = self.room_for(&policy);
         self.enter_room(room).await;
@@ -141,12 +144,42 @@ impl Actor {
             return;
         }
         let exported = left.env.as_ref().unwrap_or(&self.session.env);
+        let env = self.arriving(exported, self.policy_of(left), self.policy_of(&self.room));
+        self.room.env = Some(env);
+    }
+
+    /// Lets nothing of what was exported in the last daemon's time be believed
+    /// with more rights than it was exported with. Which rights those were is
+    /// not known, so they may have been any that the session had.
+    pub(super) fn distrust(&mut self, executions: &[Execution]) {
+        let mut others: Vec<&SandboxPolicy> = Vec::new();
+        for execution in executions {
+            let policy = &execution.sandbox;
+            if *policy != self.policy && !others.contains(&policy) {
+                others.push(policy);
+            }
+        }
+        for policy in others {
+            let exported = &self.session.env;
+            self.session.env = self.arriving(exported, Some(policy), Some(&self.policy));
+        }
+    }
+
+    /// What is exported in one room, as far as another may believe it, over what
+    /// the session was made with.
+    fn arriving(
+        &self,
+        exported: &[Vec<u8>],
+        from: Option<&SandboxPolicy>,
+        to: Option<&SandboxPolicy>,
+    ) -> Vec<Vec<u8>> {
         let news: Vec<Vec<u8>> = exported
             .iter()
             .filter(|entry| !self.pristine.contains(entry))
             .cloned()
             .collect();
-        let news = match (self.rights(left), self.rights(&self.room)) {
+        let rights = |policy: Option<&SandboxPolicy>| policy.and_then(|it| self.rights(it));
+        let news = match (rights(from), rights(to)) {
             (Some(from), Some(to)) => glass_sandbox::crossing(&news, &from, &to),
             // Whoever cannot be compared gives nothing.
             _ => Vec::new(),
@@ -157,7 +190,13 @@ impl Actor {
             news.iter().all(|new| variable_name(new) != name)
         });
         env.extend(news);
-        self.room.env = Some(env);
+        env
+    }
+
+    /// The rights in a room, where they are known.
+    fn policy_of<'a>(&'a self, room: &'a Room) -> Option<&'a SandboxPolicy> {
+        let of_first = (room.id == super::FIRST_ROOM).then_some(&self.policy);
+        room.policy.as_ref().or(of_first)
     }
 
     /// Stays in the session's directory, if that is the same directory here;
@@ -167,7 +206,7 @@ impl Actor {
             return;
         };
         let cwd = Path::new(&self.session.cwd);
-        let came_from_walls = left.policy.as_ref().is_none_or(has_walls);
+        let came_from_walls = self.policy_of(left).is_none_or(has_walls);
         let stays = match &self.room.enclosure {
             Some(enclosure) => {
                 enclosure.directory(&self.session.cwd, workspace) == self.session.cwd
@@ -180,8 +219,7 @@ impl Actor {
         }
     }
 
-    fn rights(&self, room: &Room) -> Option<glass_sandbox::Effective> {
-        let policy = room.policy.as_ref().unwrap_or(&self.policy);
+    fn rights(&self, policy: &SandboxPolicy) -> Option<glass_sandbox::Effective> {
         let settings = &self.context.settings.sandboxing.settings;
         let workspace = self.workspace.as_ref()?;
         glass_sandbox::resolve(Some(policy), None, settings, Role::Person, workspace).ok()
@@ -216,6 +254,9 @@ impl Actor {
                         _ => None,
                     });
                     if let Some(seq) = state {
+                        // One that answers reads commands.
+                        shell.ready_by = None;
+                        self.state.adopt_shell(self.room.id, true);
                         self.keep_snapshot(seq);
                     }
                     if !self.room.exports_asked {

@@ -17,14 +17,14 @@ pub(super) enum Standing {
 }
 
 impl Actor {
-    fn policy(&self) -> SandboxPolicy {
-        let policy = self.room.policy.clone();
-        policy.unwrap_or_else(|| self.policy.clone())
+    /// The rights in the current room.
+    fn policy(&self) -> &SandboxPolicy {
+        self.room.policy.as_ref().unwrap_or(&self.policy)
     }
 
     /// Plans the current room's walls, if it has any.
     pub(super) async fn plan_walls(&mut self) -> Result<(), String> {
-        let policy = self.policy();
+        let policy = self.policy().clone();
         crate::context::make_private(&self.room.dir).map_err(|error| error.to_string())?;
         if !has_walls(&policy) {
             return Ok(());
@@ -56,10 +56,22 @@ impl Actor {
         }
     }
 
+    /// Forgets the plan of the current room's walls, which did not hold.
+    pub(super) fn drop_plan(&mut self) {
+        let last = self.room.enclosure.take();
+        self.release(last);
+    }
+
     /// What the next shell of this room is started with. The walls are planned
-    /// anew: the file system may have changed since the last ones.
+    /// anew only where the file system has changed since the last ones were.
     pub(super) async fn setting(&mut self, cwd: &str) -> Result<Setting, String> {
-        self.plan_walls().await?;
+        let holds = self.room.enclosure.as_mut().is_some_and(|enclosure| {
+            let found = glass_sandbox::verify(&mut enclosure.plan);
+            found == glass_sandbox::Verification::default()
+        });
+        if !holds {
+            self.plan_walls().await?;
+        }
         let env = self.room_env();
         let Some((enclosure, workspace)) =
             self.room.enclosure.as_ref().zip(self.workspace.as_ref())
@@ -91,7 +103,7 @@ impl Actor {
     /// Sees to it that every mask of the current room's walls stands, before a
     /// command relies on it.
     pub(super) async fn mend_walls(&mut self) -> Result<Standing, String> {
-        if !has_walls(&self.policy()) {
+        if !has_walls(self.policy()) {
             return Ok(Standing::Sound);
         }
         let mut cover = Vec::new();
@@ -131,8 +143,7 @@ impl Actor {
         if let Some(shell) = self.room.shell.take() {
             self.end_unneeded(shell.launched.clone());
         }
-        let last = self.room.enclosure.take();
-        self.release(last);
+        self.drop_plan();
     }
 
     /// These walls are gone, or have been built anew.

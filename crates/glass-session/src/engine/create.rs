@@ -225,6 +225,12 @@ impl Engine {
     ) -> Result<(), CreateError> {
         let context = self.0.context.clone();
         make_private(&context.session_dir(&session))?;
+        let pristine = match &inheritance {
+            // What is known of an older session may be what its commands made
+            // of it.
+            Some(_) => self.session_env(&SessionSpec::default())?,
+            None => session.env.clone(),
+        };
         let id = session.id.clone();
         let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
         let feed = Arc::new(Feed::new(next));
@@ -261,6 +267,7 @@ impl Engine {
             session,
             policy,
             workspace,
+            pristine,
             ours,
             next,
             feed,
