@@ -63,7 +63,7 @@ pub(crate) struct Deferred {
     sealed: [bool; 2],
     /// The number of the next record.
     serial: u64,
-    /// The last transaction found no room: nothing is put off until one does.
+    /// What was sealed could not enter: nothing is put off until it has.
     strained: bool,
 }
 
@@ -144,8 +144,9 @@ impl Deferred {
         older.iter().chain(newer).cloned().collect()
     }
 
-    /// What was sealed is in the database.
+    /// What was sealed is in the database, so there is room again.
     pub(crate) fn settled(&mut self) {
+        self.strained = false;
         for (half, sealed) in self.halves.iter_mut().zip(self.sealed) {
             if sealed {
                 half.clear();
@@ -153,9 +154,10 @@ impl Deferred {
         }
     }
 
-    /// Notes whether there was room for a transaction.
-    pub(crate) fn set_strained(&mut self, strained: bool) {
-        self.strained = strained;
+    /// What was sealed could not enter the database. Until it has, nothing is put
+    /// off any more: the half that is written to may be sealed as well.
+    pub(crate) fn strain(&mut self) {
+        self.strained = true;
     }
 }
 

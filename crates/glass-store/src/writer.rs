@@ -34,20 +34,10 @@ impl Writer {
             deferred,
         };
         for changes in left {
-            match writer.attempt(&[], |txn| txn.apply_all(&changes)) {
-                Ok(()) => {}
-                // They are in the database already.
-                Err(
-                    error @ (WriteError::Duplicate { .. }
-                    | WriteError::NotOpen { .. }
-                    | WriteError::OutOfOrder { .. }
-                    | WriteError::UnknownSession { .. }),
-                ) => tracing::debug!(%error, "deferred changes were not needed"),
-                // They stay where they are, and nobody reads a journal without
-                // them: a command that runs would be unknown, its handle would
-                // be given out again, and it could be run again.
-                Err(error) => return Err(error),
-            }
+            // Where they cannot enter they stay where they are, and nobody reads
+            // a journal without them: a command that runs would be unknown, its
+            // handle would be given out again, and it could be run again.
+            writer.enter(&changes)?;
         }
         writer.deferred().settled();
         Ok(writer)
@@ -68,8 +58,11 @@ impl Writer {
             Err(error) if !batches.is_empty() && !matches!(error, WriteError::DiskFull) => {
                 // What was put off must not suffer from what came with it, nor
                 // the other way round.
-                if self.attempt(&batches, |_| Ok(())).is_err() {
-                    self.enter_singly(&batches)?;
+                for batch in &batches {
+                    if let Err(error) = self.enter(batch) {
+                        self.deferred().strain();
+                        return Err(error);
+                    }
                 }
                 self.deferred().settled();
                 self.attempt(&[], work)
@@ -78,22 +71,28 @@ impl Writer {
                 self.deferred().settled();
                 Ok(value)
             }
-            full => full,
+            Err(WriteError::DiskFull) => {
+                self.deferred().strain();
+                Err(WriteError::DiskFull)
+            }
+            refused => refused,
         }
     }
 
-    /// Lets each batch enter the database by itself. One that cannot is given
-    /// up; where there is no room, those that have entered are recognised the
-    /// next time.
-    fn enter_singly(&mut self, batches: &[Batch]) -> Result<(), WriteError> {
-        for batch in batches {
-            match self.attempt(&[], |txn| txn.apply_all(batch)) {
-                Err(WriteError::DiskFull) => return Err(WriteError::DiskFull),
-                Err(error) => tracing::error!(%error, "a deferred change is lost"),
-                Ok(()) => {}
+    /// Lets what was put off together enter the database, unless it is there.
+    fn enter(&mut self, batch: &[Change]) -> Result<(), WriteError> {
+        match self.attempt(&[], |txn| txn.apply_all(batch)) {
+            Err(
+                error @ (WriteError::Duplicate { .. }
+                | WriteError::NotOpen { .. }
+                | WriteError::OutOfOrder { .. }
+                | WriteError::UnknownSession { .. }),
+            ) => {
+                tracing::debug!(%error, "deferred changes were not needed");
+                Ok(())
             }
+            entered => entered,
         }
-        Ok(())
     }
 
     fn attempt<T>(
@@ -116,8 +115,6 @@ impl Writer {
             self.conn.prepare_cached("COMMIT")?.execute([])?;
             Ok(value)
         });
-        let strained = matches!(committed, Err(WriteError::DiskFull));
-        self.deferred().set_strained(strained);
         match committed {
             Ok(value) => {
                 self.ledger.absorb(delta);

@@ -138,13 +138,16 @@ fn what_found_no_room_is_kept_in_order() {
     deferred.push(&all[0]).expect("written");
     deferred.seal();
     deferred.push(&all[1]).expect("written");
-    deferred.set_strained(true);
+    deferred.strain();
     assert_eq!(
         deferred.push(&start(3, "c")).expect("fine"),
         Pushed::Refused
     );
     let sealed = deferred.seal();
     assert!(sealed.iter().zip(&all).all(|(a, b)| a[..] == b[..]) && sealed.len() == 2);
+    // Both files are sealed now: what came into either would go with them.
+    let late = deferred.push(&start(4, "d"));
+    assert_eq!(late.expect("fine"), Pushed::Refused);
     assert_eq!(left_in(dir.path()), all);
     deferred.settled();
     assert!(left_in(dir.path()).is_empty() && deferred.is_empty());
