@@ -10,6 +10,7 @@ mod ordinary_user;
 mod outside;
 mod planting;
 mod probe;
+mod reports;
 mod rooms;
 mod runner;
 mod stage;

@@ -155,6 +155,16 @@ fn settle(
             return Err(Refusal::Path { path, why });
         }
     }
+    let reports = asked.debug_output_dir.as_ref();
+    let reports = reports
+        .map(|path| one(path, settings, workspace))
+        .transpose()?;
+    if let Some(place) = reports.as_ref().filter(|place| !place.is_dir) {
+        return Err(Refusal::Path {
+            path: place.path.clone(),
+            why: "reports need a directory".to_owned(),
+        });
+    }
     let revealed = revealed(readwrite.iter().chain(&readonly), settings);
     let git = git_level(asked.block_git_writes, settings.git);
     Ok(Effective {
@@ -164,6 +174,7 @@ fn settle(
             disable_tmp_write: Some(asked.disable_tmp_write.unwrap_or(false)),
             readwrite_paths: names(&readwrite),
             readonly_paths: names(&readonly),
+            debug_output_dir: names(reports.as_slice()).pop(),
             ..asked.clone()
         },
         git,
@@ -283,16 +294,13 @@ fn narrow(
 
 /// Where a report would be written by us although the command could not.
 fn report_outside(effective: &Effective, workspace: &Workspace) -> Option<String> {
-    let given = effective.policy.debug_output_dir.as_deref()?;
-    let given = workspace.path().join(given);
+    let given = Path::new(effective.policy.debug_output_dir.as_deref()?);
     let inside = |path: &Path| {
         let root = effective.policy.kind == SandboxKind::WorkspaceReadWrite;
         let mut writable = effective.readwrite.iter();
         (root && workspace.contains(path)) || writable.any(|place| path.starts_with(&place.path))
     };
-    let resolved = Place::resolve(&given);
-    let allowed = resolved.is_ok_and(|place| place.is_dir && inside(&place.path));
-    (!allowed).then(|| format!("a report in {}", given.display()))
+    (!inside(given)).then(|| format!("a report in {}", given.display()))
 }
 
 fn places(

@@ -5,6 +5,9 @@ use crate::errors::NoWalls;
 use glass_model::{Mount, Resources, Role, SandboxKind, SandboxPolicy, View, WallBuild, Walls};
 use glass_sandbox::{Effective, Facts, Plan, Refusal, Workspace};
 use glass_spawn::Features;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +37,8 @@ pub(crate) struct Setting {
 pub(crate) struct Enclosure {
     pub(crate) effective: Effective,
     pub(crate) plan: Plan,
+    /// Where the policy wants reports.
+    reports: Option<OwnedFd>,
 }
 
 impl Enclosure {
@@ -59,10 +64,38 @@ impl Enclosure {
         if glass_spawn::wall_is_off("git") {
             effective.git = glass_sandbox::GitLevel::None;
         }
+        // What a path led to when the rights were given, it must lead to now: a
+        // command may have put a link there since.
+        if effective.policy != *policy {
+            return Err(Refusal::Path {
+                path: workspace.path().to_path_buf(),
+                why: "a path of the policy leads elsewhere than when it was granted".to_owned(),
+            });
+        }
+        let reports = policy
+            .debug_output_dir
+            .as_deref()
+            .map(open_directory)
+            .transpose()?;
         let mut plan = glass_sandbox::plan(&effective, workspace, facts, settings)?;
         // The shell opens its pipes there, and leaves what it exports.
         plan.show_writable(room_dir, facts)?;
-        Ok(Enclosure { effective, plan })
+        Ok(Enclosure {
+            effective,
+            plan,
+            reports,
+        })
+    }
+
+    /// Leaves a report, if the policy asks for any. The commands can write where
+    /// it goes, so what they put there is replaced, and no link is followed.
+    pub(crate) fn report(&self, name: &str, text: &str) {
+        let Some(directory) = &self.reports else {
+            return;
+        };
+        if let Err(error) = write_new_at(directory.as_fd(), Path::new(name), text.as_bytes()) {
+            tracing::warn!(%error, name, "a report could not be left");
+        }
     }
 
     /// The walls to build.
@@ -150,6 +183,34 @@ impl Context {
     pub(crate) fn resources(&self) -> Resources {
         self.settings.sandboxing.settings.resources.clone()
     }
+}
+
+/// Opens a directory that has no link on the way to it.
+fn open_directory(path: &str) -> Result<OwnedFd, Refusal> {
+    let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    rustix::fs::openat2(CWD, path, flags, Mode::empty(), resolve).map_err(|error| Refusal::Read {
+        path: path.into(),
+        source: error.into(),
+    })
+}
+
+/// Writes a file where commands can write too: whatever they put there is
+/// replaced, and not written to.
+pub(crate) fn write_new_at(
+    directory: BorrowedFd<'_>,
+    name: &Path,
+    text: &[u8],
+) -> std::io::Result<()> {
+    use std::io::Write as _;
+    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let file = rustix::fs::openat(directory, name, flags, mode)?;
+    std::fs::File::from(file).write_all(text)
 }
 
 /// Whether a policy has walls at all.

@@ -7,12 +7,12 @@ use crate::driver::{self, Encoded, Request, RequestError};
 use crate::failpoint;
 use crate::pipes::Pair;
 use crate::recording::{Begun, Recording};
+use crate::sandbox::write_new_at;
 use crate::shell::WarmShell;
 use crate::state::{Input, RoomId};
 use glass_model::{EventBody, Execution, Phase, ShellId, Startup, WaitStatus};
 use glass_spawn::{Launched, tree};
 use glass_store::{Change, WriteError};
-use rustix::fs::{Mode as FileMode, OFlags};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -343,7 +343,7 @@ impl Actor {
     /// Puts a long command where its shell will read it.
     pub(super) fn write_command(&self, id: ShellId, text: &[u8]) -> io::Result<()> {
         let path = self.room.dir.join(driver::command_name(u64::from(id.0)));
-        write_new(&path, text)
+        write_new_at(rustix::fs::CWD, &path, text)
     }
 
     /// Reacts to a message that nobody could answer otherwise.
@@ -379,19 +379,6 @@ pub(super) fn tool_call_id(execution: &Execution) -> String {
     } else {
         execution.tool_call_id.clone()
     }
-}
-
-/// Writes a file where a shell's commands can write too: whatever they put
-/// there is replaced, and not written to.
-pub(super) fn write_new(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
-    use std::io::Write as _;
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let file = rustix::fs::open(path, flags, FileMode::RUSR | FileMode::WUSR)?;
-    std::fs::File::from(file).write_all(text)
 }
 
 /// An error with all of its causes, in one line.

@@ -154,7 +154,7 @@ impl Actor {
             &words.unwrap_or_default(),
             outcome.code,
         );
-        self.report_denials(id, &outcome.details.sandbox_denials);
+        self.report_denials(id, outcome);
     }
 
     /// The events for what an execution had in its pipes when it ended.

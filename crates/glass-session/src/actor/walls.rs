@@ -5,7 +5,7 @@ use super::Actor;
 use crate::context::variable_name;
 use crate::sandbox::{Enclosure, Setting, explain, has_walls};
 use crate::shell::existing_directory;
-use glass_model::{SandboxPolicy, ShellId};
+use glass_model::{Outcome, SandboxPolicy, ShellId};
 use std::os::fd::AsFd;
 
 /// How the walls of a room are before a command.
@@ -154,11 +154,14 @@ impl Actor {
     }
 
     /// Leaves what was denied to a command where the policy asks for that.
-    pub(super) fn report_denials(&self, id: ShellId, denials: &[String]) {
-        let enclosure = self.room.enclosure.as_ref().filter(|_| !denials.is_empty());
-        if let Some(enclosure) = enclosure {
-            let name = format!("shellglass-denied-{id}.txt");
-            report(enclosure, &name, &(denials.join("\n") + "\n"));
+    pub(super) fn report_denials(&self, id: ShellId, outcome: &Outcome) {
+        let denials = &outcome.details.sandbox_denials;
+        let command = self.accepted.get(&id).map(|run| run.command.as_str());
+        if let (Some(enclosure), Some(command), false) =
+            (&self.room.enclosure, command, denials.is_empty())
+        {
+            let text = glass_sandbox::debug_denials(command, outcome.code, denials);
+            enclosure.report(&format!("shellglass-denied-{id}.json"), &text);
         }
     }
 
@@ -169,20 +172,7 @@ impl Actor {
         }
         let versions = self.context.versions();
         let text = glass_sandbox::debug_report(&enclosure.effective, &enclosure.plan, &versions);
-        let name = format!("shellglass-plan-{}.json", self.room.key);
-        report(enclosure, &name, &text);
-    }
-}
-
-/// Writes a file into the directory that a policy has for reports, if it has
-/// one. The commands can write there too, so it replaces what it finds.
-fn report(enclosure: &Enclosure, name: &str, text: &str) {
-    let Some(dir) = &enclosure.effective.policy.debug_output_dir else {
-        return;
-    };
-    let path = std::path::Path::new(dir).join(name);
-    if let Err(error) = super::begin::write_new(&path, text.as_bytes()) {
-        tracing::warn!(%error, path = %path.display(), "a report could not be left");
+        enclosure.report(&format!("shellglass-plan-{}.json", self.room.key), &text);
     }
 }
 
