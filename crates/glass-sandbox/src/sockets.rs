@@ -24,10 +24,16 @@ const SOCKETS_MAX: usize = 1024;
 /// may write.
 pub(crate) fn visible(layout: &Layout) -> Result<Vec<Place>, Refusal> {
     let mut found = Vec::new();
-    let Ok(table) = read_bounded_pseudo(TABLE.as_ref(), TABLE_BYTES_MAX) else {
+    let Ok(table) = read_bounded_pseudo(TABLE.as_ref(), TABLE_BYTES_MAX + 1) else {
         // Without `/proc` there is nothing to look at, here or inside.
         return Ok(found);
     };
+    if table.len() as u64 > TABLE_BYTES_MAX {
+        return Err(Refusal::TooMany {
+            what: "bytes of sockets",
+            max: TABLE_BYTES_MAX as usize,
+        });
+    }
     for path in paths(&table) {
         if !is_socket(&path) {
             continue;
@@ -35,9 +41,9 @@ pub(crate) fn visible(layout: &Layout) -> Result<Vec<Place>, Refusal> {
         let Ok(place) = Place::resolve(&path) else {
             continue;
         };
-        let asked_for = layout.at(&place.path).is_some_and(|entry| {
-            matches!(entry.why, Why::Extra | Why::ExtraReadOnly | Why::Socket)
-        });
+        let asked_for = layout
+            .at(&place.path)
+            .is_some_and(|entry| matches!(entry.why, Why::Extra | Why::ExtraReadOnly));
         let seen = !layout.is_covered(&place.path) && !layout.is_writable(&place.path);
         if seen && !asked_for && !found.contains(&place) {
             found.push(place);

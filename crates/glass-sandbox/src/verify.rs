@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use glass_model::{FileId, Mount, View};
+use glass_model::{FileId, Mount, View, WallBuild};
 use rustix::fs::{AtFlags, StatxFlags};
 
 use crate::bell::{Bell, Rings};
@@ -174,18 +174,21 @@ impl Mask {
 /// something new to hide.
 pub fn verify(plan: &mut Plan) -> Verification {
     let mut found = Verification::default();
-    if plan.walls.is_none() {
+    let Some(walls) = &plan.walls else {
         return found;
-    }
+    };
+    // Without namespaces there are no masks: what a path is does not matter to
+    // the right to read it, and sockets cannot be connected to at all.
+    let has_masks = walls.build == WallBuild::Namespaces;
     let bell = plan.watch.bell.as_mut();
-    if !bell.is_some_and(MaskBell::is_quiet) {
+    if has_masks && !bell.is_some_and(MaskBell::is_quiet) {
         check_masks(&mut plan.watch, &mut found);
     }
     if found.rebuild.is_none() {
         check_ignored(plan, &mut found);
     }
     if found.rebuild.is_none() {
-        check_new_places(plan, &mut found);
+        check_new_places(plan, has_masks, &mut found);
     }
     found
 }
@@ -292,7 +295,7 @@ fn check_ignored(plan: &mut Plan, found: &mut Verification) {
     }
 }
 
-fn check_new_places(plan: &mut Plan, found: &mut Verification) {
+fn check_new_places(plan: &mut Plan, has_masks: bool, found: &mut Verification) {
     let now = Instant::now();
     let watch = &mut plan.watch;
     let due = |then: Instant| now.duration_since(then) >= NEW_PLACES_EVERY;
@@ -300,8 +303,11 @@ fn check_new_places(plan: &mut Plan, found: &mut Verification) {
         return;
     }
     watch.looked_for_new = Some(now);
-    if let Ok(places) = sockets::visible(&plan.layout) {
-        hide(&mut plan.layout, watch, &places, Why::Socket, found);
+    if has_masks {
+        match sockets::visible(&plan.layout) {
+            Ok(places) => hide(&mut plan.layout, watch, &places, Why::Socket, found),
+            Err(refusal) => found.rebuild = Some(refusal.to_string()),
+        }
     }
     let (new, absent) = std::mem::take(&mut watch.absent)
         .into_iter()

@@ -1,5 +1,6 @@
 //! What walls can be made of on this machine, found out by trying.
 
+use crate::limits::LANDLOCK_WITH_SCOPES;
 use crate::wire::{FeatureMessage, FeaturesMessage};
 
 /// Whether something works here.
@@ -70,7 +71,8 @@ impl Features {
 
     /// Whether walls of Landlock and seccomp alone can be built.
     pub fn has_landlock_only(&self) -> bool {
-        self.seccomp.works() && self.landlock_abi.is_some()
+        let version = self.landlock_abi.unwrap_or(0);
+        self.seccomp.works() && version >= LANDLOCK_WITH_SCOPES
     }
 
     /// Nothing works, for one reason.
@@ -131,5 +133,22 @@ pub(crate) fn feature(name: &str, found: Result<u32, String>) -> FeatureMessage 
         works,
         why,
         version,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Features, Support};
+
+    #[test]
+    fn an_old_landlock_is_no_wall_by_itself() {
+        let with = |version| Features {
+            landlock_abi: Some(version),
+            seccomp: Support::Works,
+            ..Features::none("not tried")
+        };
+        assert!(!with(5).has_landlock_only());
+        assert!(with(6).has_landlock_only());
+        assert!(!with(6).has_namespaces());
     }
 }

@@ -101,3 +101,7 @@ pub(crate) const REQUEST_QUEUE_MAX: usize = 256;
 
 /// Events that wait for the daemon to take them.
 pub(crate) const EVENT_QUEUE_MAX: usize = 8192;
+
+/// The first version of Landlock that keeps signals and abstract sockets inside;
+/// without namespaces, nothing older is a wall.
+pub(crate) const LANDLOCK_WITH_SCOPES: u32 = 6;

@@ -4,6 +4,8 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
+use super::repository::is_git_dir;
+
 /// The most directory entries looked at in one writable place, so that a
 /// first command does not wait. What lies beyond is not protected, and
 /// `docs/sandbox.md` says so.
@@ -36,7 +38,7 @@ pub(crate) fn find(root: &Path) -> Nested {
         let Ok(entries) = std::fs::read_dir(&directory) else {
             continue;
         };
-        let mut names = 0;
+        let mut may_be_bare = false;
         let mut below = Vec::new();
         for entry in entries.flatten() {
             looked_at += 1;
@@ -46,7 +48,7 @@ pub(crate) fn find(root: &Path) -> Nested {
                     found.dot_gits.push(entry.path());
                     continue;
                 }
-                Some("HEAD" | "objects" | "refs") => names += 1,
+                Some("HEAD" | "config") => may_be_bare = true,
                 Some(name) if SKIPPED.contains(&name) => continue,
                 _ => {}
             }
@@ -58,7 +60,7 @@ pub(crate) fn find(root: &Path) -> Nested {
         if looked_at > ENTRIES_MAX || count > REPOSITORIES_MAX {
             break;
         }
-        if names == 3 {
+        if may_be_bare && is_git_dir(&directory) {
             found.bare.push(directory);
         } else if depth < DEPTH_MAX {
             queue.extend(below.into_iter().map(|path| (path, depth + 1)));

@@ -327,6 +327,8 @@ fn hide_objects(draft: &mut Draft<'_>, repository: &Repository, rules: &Rules) {
             draft.layout.clear_below(&store);
         }
     }
+    // Without its list of files a repository would look as if it held none.
+    draft.protect_path(&repository.git_dir.join("index"), Why::Git);
     draft.notes.push(format!(
         "{} holds versions of ignored files: git cannot read its objects here",
         repository.common_dir.display()

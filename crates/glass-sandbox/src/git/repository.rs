@@ -8,6 +8,9 @@ use super::config::relevant;
 use crate::Place;
 use crate::place::read_bounded;
 
+/// How much of a configuration is read to know it for git's.
+const CONFIG_BYTES_MAX: u64 = 1 << 20;
+
 /// The longest file that holds nothing but a path.
 const POINTER_BYTES_MAX: u64 = 8192;
 
@@ -117,10 +120,23 @@ pub(crate) fn common_dir(git_dir: &Path) -> PathBuf {
         .unwrap_or_else(|| git_dir.to_path_buf())
 }
 
-/// Whether a directory is one that git would take for a repository.
+/// Whether a directory is git's, or would be with little changed. A command may
+/// rename `HEAD` and all the rest that git goes by, and have it back when nobody
+/// looks; only what a mask holds in its place tells.
 pub(crate) fn is_git_dir(path: &Path) -> bool {
     let has = |name: &str| path.join(name).symlink_metadata().is_ok();
-    has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
+    let is_named = path.file_name().is_some_and(|name| name == ".git");
+    is_named
+        || has("commondir")
+        || (has("HEAD") && has("objects") && has("refs"))
+        || has_git_config(path)
+}
+
+/// Whether there is a configuration as every repository has it.
+fn has_git_config(path: &Path) -> bool {
+    const WORD: &[u8] = b"repositoryformatversion";
+    let config = read_bounded(&path.join("config"), CONFIG_BYTES_MAX);
+    config.is_ok_and(|text| text.windows(WORD.len()).any(|part| part == WORD))
 }
 
 /// The path in a file that holds one, relative to where the file is.

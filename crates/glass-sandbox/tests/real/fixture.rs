@@ -5,18 +5,46 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use glass_model::{Mount, Role, SandboxKind, SandboxPolicy, View, WallBuild};
 use glass_sandbox::{Effective, Facts, Plan, Refusal, Settings, Workspace};
 
+/// Every plan sees every socket of the machine, those of other tests included.
+static SOCKETS: RwLock<()> = RwLock::new(());
+
 pub struct Fixture {
+    _sockets: Sockets,
     dir: tempfile::TempDir,
     pub settings: Settings,
     pub facts: Facts,
 }
 
+/// What a test may do with sockets.
+enum Sockets {
+    Leave {
+        _guard: RwLockReadGuard<'static, ()>,
+    },
+    Bind {
+        _guard: RwLockWriteGuard<'static, ()>,
+    },
+}
+
 impl Fixture {
     pub fn new() -> Fixture {
+        let guard = SOCKETS.read();
+        let _guard = guard.unwrap_or_else(PoisonError::into_inner);
+        Fixture::with(Sockets::Leave { _guard })
+    }
+
+    /// For a test that binds sockets; it is the only one that runs meanwhile.
+    pub fn with_sockets() -> Fixture {
+        let guard = SOCKETS.write();
+        let _guard = guard.unwrap_or_else(PoisonError::into_inner);
+        Fixture::with(Sockets::Bind { _guard })
+    }
+
+    fn with(sockets: Sockets) -> Fixture {
         let dir = tempfile::tempdir_in(base()).unwrap();
         let root = dir.path().canonicalize().unwrap();
         for name in ["home", "ws", "out", "own/room", "private"] {
@@ -34,6 +62,7 @@ impl Fixture {
                 build: Some(WallBuild::Namespaces),
             },
             dir,
+            _sockets: sockets,
         }
     }
 

@@ -295,3 +295,22 @@ fn the_level_none_protects_nothing_of_git() {
     check(&plan, &f.path("ws/.git/hooks"), View::Writable);
     assert!(!is_mount(&plan, &f.path("ws/.git")));
 }
+
+#[test]
+fn a_repository_that_a_command_took_apart_is_still_protected() {
+    let f = Fixture::new();
+    f.repository("ws");
+    f.git("ws", &["init", "-q", "--bare", "bare.git"]);
+    // All of this a command may do, and undo when nobody looks.
+    for git_dir in ["ws/.git", "ws/bare.git"] {
+        for name in ["HEAD", "objects", "refs"] {
+            let path = f.path(git_dir).join(name);
+            fs::rename(&path, path.with_extension("away")).unwrap();
+        }
+    }
+    let plan = f.plan(&readwrite());
+    for git_dir in ["ws/.git", "ws/bare.git"] {
+        check(&plan, &f.path(git_dir).join("hooks/x"), View::ReadOnly);
+        check(&plan, &f.path(git_dir).join("config"), View::ReadOnly);
+    }
+}

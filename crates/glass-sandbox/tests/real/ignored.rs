@@ -99,6 +99,8 @@ fn a_tracked_file_cannot_be_read_from_objects() {
             };
             let plan = f.plan(&policy);
             check(&plan, &f.path("ws/.git/objects/aa"), View::Hidden);
+            // Without it the next plan would not know that the file is tracked.
+            check(&plan, &f.path("ws/.git/index"), View::ReadOnly);
             assert!(plan.notes.iter().any(|note| note.contains("objects")));
         }
     }

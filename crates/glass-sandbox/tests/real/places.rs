@@ -220,7 +220,7 @@ fn further_paths_are_what_was_asked_and_no_more() {
 
 #[test]
 fn sockets_of_others_are_hidden_and_those_in_the_workspace_are_not() {
-    let f = Fixture::new();
+    let f = Fixture::with_sockets();
     let outside = f.path("out/s");
     let _outside = UnixListener::bind(&outside).unwrap();
     let inside = f.path("ws/s");

@@ -223,3 +223,33 @@ fn looking_again_takes_microseconds() {
     // A bound against mistakes of another order, not a measurement.
     assert!(best < Duration::from_millis(2), "{best:?}");
 }
+
+#[test]
+fn a_socket_that_comes_back_is_hidden_again() {
+    use std::os::unix::net::UnixListener;
+    let f = Fixture::with_sockets();
+    let path = f.path("out/server.sock");
+    let first = UnixListener::bind(&path).unwrap();
+    let mut plan = f.plan(&readwrite());
+    drop(first);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(verify(&mut plan).rebuild, None);
+    let _second = UnixListener::bind(&path).unwrap();
+    // New sockets are looked for once a second.
+    sleep(Duration::from_millis(1_100));
+    check_covers(&verify(&mut plan), &path, View::Hidden);
+}
+
+#[test]
+fn without_namespaces_nothing_that_is_saved_or_bound_costs_the_shell() {
+    use std::os::unix::net::UnixListener;
+    let mut f = Fixture::with_sockets();
+    f.facts.build = Some(glass_model::WallBuild::LandlockOnly);
+    f.write("ws/saved", "x");
+    let mut plan = f.plan(&crate::fixture::readonly());
+    let _listener = UnixListener::bind(f.path("out/server.sock")).unwrap();
+    f.write("ws/new", "y");
+    fs::rename(f.path("ws/new"), f.path("ws/saved")).unwrap();
+    sleep(Duration::from_millis(1_100));
+    assert_eq!(verify(&mut plan), Verification::default());
+}

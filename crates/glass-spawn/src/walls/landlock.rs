@@ -7,6 +7,7 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use super::wall_is_off;
+use crate::limits::LANDLOCK_WITH_SCOPES;
 use crate::sys::kernel::{self, Handled};
 
 // Rights, by the version of Landlock that has them; the kernel's numbers.
@@ -29,9 +30,6 @@ const CONNECT_SOCKET: u64 = 1 << 16; // Version 9: others' sockets that have a p
 
 /// Version 6: sockets without a path, and signals, stay inside.
 const SCOPES: u64 = 0b11;
-
-/// The first version that keeps signals inside.
-pub(super) const VERSION_WITH_SCOPES: u32 = 6;
 
 /// What can be done to one file.
 const ON_FILE: u64 = WRITE_FILE | TRUNCATE | CONTROL_DEVICE | CONNECT_SOCKET;
@@ -86,7 +84,7 @@ impl Rules {
         let handled = Handled {
             files: rights & known(version),
             network: 0,
-            scoped: if version >= VERSION_WITH_SCOPES {
+            scoped: if version >= LANDLOCK_WITH_SCOPES {
                 SCOPES
             } else {
                 0
@@ -149,7 +147,7 @@ impl Rules {
 pub(super) fn version_that_stands_alone() -> Result<u32> {
     let version = kernel::landlock_version()?;
     // Before, others' processes could be signalled, and files be truncated.
-    if version < VERSION_WITH_SCOPES {
+    if version < LANDLOCK_WITH_SCOPES {
         return Err(Errno::OPNOTSUPP);
     }
     Ok(version)
