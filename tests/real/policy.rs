@@ -1,4 +1,4 @@
-//! `policy check` and `policy test`, as judges and people use them.
+//! `policy check` and `policy test`, as programs and people use them.
 
 use serde_json::{Value, json};
 use shellglass_tests::program::Home;

@@ -13,6 +13,7 @@ mod probe;
 mod reports;
 mod rooms;
 mod runner;
+mod settings;
 mod stage;
 mod walls_off;
 mod without_namespaces;

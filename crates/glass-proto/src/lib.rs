@@ -12,7 +12,7 @@ pub use convert::{
 };
 pub use policy::{check_command, parsing_result, reasons};
 
-/// The messages of the mission.
+/// The messages of `agent.v1`.
 #[allow(missing_docs, clippy::all)]
 pub mod agent {
     /// Version 1.

@@ -36,6 +36,33 @@ pub struct Effective {
     pub narrowed: Option<String>,
 }
 
+impl Effective {
+    /// Whether a command with these rights may begin in this directory. One that
+    /// cannot be found is left to its shell to complain about.
+    pub fn admits(&self, cwd: &Path) -> Result<(), Refusal> {
+        let private = ["/tmp", "/var/tmp"];
+        if private.iter().any(|tmp| cwd.starts_with(tmp)) && !cwd.starts_with(&self.workspace) {
+            // Inside, that is a directory of the session's own.
+            return Ok(());
+        }
+        let Ok(resolved) = std::fs::canonicalize(cwd) else {
+            return Ok(());
+        };
+        let mut places = self.readwrite.iter().chain(&self.readonly);
+        let is_extra = places.any(|place| resolved.starts_with(&place.path));
+        if self.policy.kind == SandboxKind::InsecureNone
+            || resolved.starts_with(&self.workspace)
+            || is_extra
+        {
+            return Ok(());
+        }
+        Err(Refusal::Directory {
+            cwd: cwd.to_path_buf(),
+            workspace: self.workspace.clone(),
+        })
+    }
+}
+
 /// Decides which rights a command has.
 pub fn resolve(
     request: Option<&SandboxPolicy>,

@@ -45,8 +45,15 @@ impl EnvChanges {
             return self.writable.iter().any(|place| path.starts_with(place));
         }
         let mut patterns = self.unset.iter();
-        !patterns.any(|pattern| matches(pattern.as_bytes(), name))
+        !patterns.any(|pattern| is_named(pattern, name))
     }
+}
+
+/// Whether a variable is meant, whichever case it is written in: programs read
+/// `npm_config_token` as they read `NPM_CONFIG_TOKEN`.
+pub(crate) fn is_named(pattern: &str, name: &[u8]) -> bool {
+    let upper = name.to_ascii_uppercase();
+    matches(pattern.to_ascii_uppercase().as_bytes(), &upper)
 }
 
 /// An entry's name and value.
@@ -77,7 +84,7 @@ mod tests {
         };
         check(
             &changes,
-            &["A=1", "MY_TOKEN=x", "B=_TOKEN"],
+            &["A=1", "MY_TOKEN=x", "my_token=x", "B=_TOKEN"],
             &["A=1", "B=_TOKEN"],
         );
     }

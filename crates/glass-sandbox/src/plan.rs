@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::ignored::{Mapping, Rules, Scan};
 use crate::layout::{Layout, Why};
 use crate::verify::Watch;
-use crate::{Effective, EnvChanges, Place, Placeholder, PlanKey, Refusal, Settings, Workspace};
+use crate::{Effective, EnvChanges, Place, Placeholder, Refusal, Settings, Workspace};
 use crate::{git, landlock, sockets, system};
 
 /// What only the caller knows.
@@ -19,7 +19,7 @@ pub struct Facts {
     pub own: Vec<PathBuf>,
     /// The session's private directory for temporary files; what is put on
     /// `/tmp` and `/var/tmp`. It exists, is the caller's, and serves only
-    /// shells with this plan's key.
+    /// shells with these rights.
     pub private_tmp: PathBuf,
     /// What is shown read-only although it lies in a hidden place: the
     /// session's control directory, its page in the terminals folder.
@@ -39,10 +39,7 @@ pub struct Plan {
     pub placeholders: Vec<Placeholder>,
     /// What people should know about this sandbox.
     pub notes: Vec<String>,
-    /// Two plans with the same key can use the same shell.
-    pub key: PlanKey,
     pub(crate) layout: Layout,
-    pub(crate) effective: Effective,
     pub(crate) workspace: Workspace,
     pub(crate) watch: Watch,
 }
@@ -77,8 +74,6 @@ pub fn plan(
             None => EnvChanges::default(),
         },
         walls,
-        key: crate::key(effective, workspace, facts),
-        effective: effective.clone(),
         workspace: workspace.clone(),
         watch,
         layout: draft.layout,
@@ -207,32 +202,5 @@ impl Plan {
         }
         walls.mounts = self.layout.mounts()?;
         Ok(())
-    }
-
-    /// Whether a command may begin in this directory.
-    pub fn admits(&self, cwd: &Path) -> Result<(), Refusal> {
-        if self.walls.is_none() {
-            return Ok(());
-        }
-        let resolved = std::fs::canonicalize(cwd).map_err(|source| Refusal::Read {
-            path: cwd.to_path_buf(),
-            source,
-        })?;
-        let mut extras = self
-            .effective
-            .readwrite
-            .iter()
-            .chain(&self.effective.readonly);
-        let tmp = [Path::new("/tmp"), Path::new("/var/tmp")];
-        if self.workspace.contains(&resolved)
-            || extras.any(|place| resolved.starts_with(&place.path))
-            || tmp.contains(&resolved.as_path())
-        {
-            return Ok(());
-        }
-        Err(Refusal::Directory {
-            cwd: cwd.to_path_buf(),
-            workspace: self.workspace.path().to_path_buf(),
-        })
     }
 }

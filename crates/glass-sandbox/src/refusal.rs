@@ -96,9 +96,4 @@ impl Refusal {
             Refusal::Read { .. } => "see that it exists and can be read".to_owned(),
         }
     }
-
-    /// Whether a person's approval would help.
-    pub fn needs_approval(&self) -> bool {
-        matches!(self, Refusal::NeedsApproval { .. })
-    }
 }

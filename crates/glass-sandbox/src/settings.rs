@@ -54,12 +54,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Whether a variable is kept out of sandboxes because it holds a secret.
-    pub fn is_secret(&self, name: &[u8]) -> bool {
-        let mut patterns = self.scrub.iter();
-        patterns.any(|pattern| pattern::matches(pattern.as_bytes(), name))
-    }
-
     /// The home directory without symbolic links.
     pub(crate) fn home_place(&self) -> Option<PathBuf> {
         let home = self.home.as_deref().filter(|home| home.is_absolute())?;

@@ -260,24 +260,3 @@ pub(crate) fn feature_names(features: &Features) -> Vec<String> {
     names.extend(features.landlock_abi.map(|abi| format!("landlock:{abi}")));
     names
 }
-
-/// Whether a command with these rights may begin in this directory. One that
-/// cannot be found is left to its shell to complain about.
-pub(crate) fn admits(rights: &Effective, workspace: &Workspace, cwd: &Path) -> Result<(), Refusal> {
-    let private = ["/tmp", "/var/tmp"];
-    if private.iter().any(|tmp| cwd.starts_with(tmp)) && !cwd.starts_with(workspace.path()) {
-        // Inside, that is a directory of the session's own.
-        return Ok(());
-    }
-    let Ok(resolved) = std::fs::canonicalize(cwd) else {
-        return Ok(());
-    };
-    let mut places = rights.readwrite.iter().chain(&rights.readonly);
-    if workspace.contains(&resolved) || places.any(|place| resolved.starts_with(&place.path)) {
-        return Ok(());
-    }
-    Err(Refusal::Directory {
-        cwd: cwd.to_path_buf(),
-        workspace: workspace.path().to_path_buf(),
-    })
-}

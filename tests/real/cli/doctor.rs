@@ -25,6 +25,12 @@ fn doctor_tries_everything_and_leaves_nothing() {
     }
     // A report can be pasted: it has no paths of ours in it.
     assert!(!text.contains("shellglass-doctor"), "{text}");
+    assert_eq!(home.daemons(), Vec::<u32>::new());
+    let doctors = shellglass_tests::processes();
+    let left = doctors
+        .iter()
+        .filter(|(_, line)| line.contains(" serve") && line.contains("shellglass-doctor"));
+    assert_eq!(left.count(), 0, "{doctors:?}");
 }
 
 #[test]

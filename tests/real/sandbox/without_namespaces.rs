@@ -46,6 +46,28 @@ async fn the_launcher_really_refuses_namespaces() {
     assert_eq!(desk.works(none(), "echo goes on").await, "goes on\n");
 }
 
+#[tokio::test]
+async fn walls_below_the_configured_minimum_are_refused() {
+    let setup = Setup {
+        config: "[sandbox]\ndefault = \"none\"\nminimum_mode = \"namespaces\"\n".to_owned(),
+        ..without_namespaces()
+    };
+    let desk = Desk::with(setup, SessionMode::Pipe, &[]).await;
+    let tried = desk.run(ro(), "true").await;
+    let why = tried.refused.unwrap_or_default();
+    assert!(why.contains("no sandbox can be built"), "{why}");
+    assert_eq!(desk.works(none(), "echo goes on").await, "goes on\n");
+}
+
+#[tokio::test]
+async fn a_socket_that_somebody_binds_costs_no_shell_its_state() {
+    let desk = Desk::with(without_namespaces(), SessionMode::Pipe, &[]).await;
+    desk.works(ro(), "kept=yes").await;
+    let _listener = std::os::unix::net::UnixListener::bind(desk.outside("late.sock")).unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    assert_eq!(desk.works(ro(), "echo $kept").await, "yes\n");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_script_is_held_or_refused() {
     let field = Field::open(without_namespaces()).await;

@@ -16,7 +16,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "glass-session",
         &[
             "glass-model",
-            "glass-vt",
             "glass-policy",
             "glass-sandbox",
             "glass-spawn",

@@ -234,16 +234,16 @@ fn sockets_of_others_are_hidden_and_those_in_the_workspace_are_not() {
 #[test]
 fn a_command_begins_in_the_workspace() {
     let f = Fixture::new();
-    let plan = f.plan(&readwrite());
-    assert!(plan.admits(&f.path("ws")).is_ok());
-    let refusal = plan.admits(&f.path("out")).unwrap_err();
+    let rights = f.resolve(&readwrite(), glass_model::Role::Agent).unwrap();
+    assert!(rights.admits(&f.path("ws")).is_ok());
+    let refusal = rights.admits(&f.path("out")).unwrap_err();
     assert!(
         refusal.hint().contains("additional_readwrite_paths"),
         "{}",
         refusal.hint()
     );
     std::os::unix::fs::symlink(f.path("out"), f.path("ws/link")).unwrap();
-    assert!(plan.admits(&f.path("ws/link")).is_err());
+    assert!(rights.admits(&f.path("ws/link")).is_err());
 }
 
 #[test]

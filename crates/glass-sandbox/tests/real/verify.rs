@@ -181,7 +181,10 @@ fn a_changed_ignore_list_needs_a_new_plan() {
     assert_eq!(verify(&mut plan).rebuild, None);
     f.write("ws/.shellglassignore", "a\nb\n");
     assert!(verify(&mut plan).rebuild.is_some());
+}
 
+#[test]
+fn a_reserved_name_that_was_freed_needs_a_new_plan() {
     let f = Fixture::new();
     let mut plan = f.plan(&readwrite());
     fs::remove_dir(f.path("ws/.shellglassignore")).unwrap();

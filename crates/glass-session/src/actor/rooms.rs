@@ -10,7 +10,7 @@ use glass_model::{Execution, LaunchId, Role, SandboxPolicy, ShellId};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Rooms that a session may have at once; beyond, the one that was left longest
+/// Rooms that wait while nobody needs them; beyond, the one that was left longest
 /// ago ends, with its shell.
 const ROOMS_MAX: usize = 16;
 

@@ -6,7 +6,6 @@ use crate::context::now_ms;
 use crate::driver;
 use crate::errors::{ExecuteError, LookupError, NoWalls};
 use crate::feed::Follower;
-use crate::sandbox::{admits, has_walls};
 use glass_model::{
     EventIndex, Execution, Outcome, Phase, Role, SandboxPolicy, Session, SessionId, ShellId,
 };
@@ -224,8 +223,9 @@ impl Engine {
             .rights(asked, session.sandbox.as_ref(), caller.role, workspace)
             .map_err(refused)?;
         let cwd = requested_cwd(session, order);
-        if !cwd.is_empty() && has_walls(&rights.policy) {
-            admits(&rights, workspace, Path::new(&cwd))
+        if !cwd.is_empty() {
+            rights
+                .admits(Path::new(&cwd))
                 .map_err(|refusal| refused(refusal.into()))?;
         }
         Ok(rights.policy)

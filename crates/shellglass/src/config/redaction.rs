@@ -1,7 +1,7 @@
 //! What is taken out of output before a model or a person reads it.
 
-use crate::environment::matches;
 use glass_redact::{Known, RuleError, RuleText, Rules};
+use glass_sandbox::matches;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// What of the daemon's environment is of use to commands and says nothing that
 /// they could misuse.
-const INHERITED: [&str; 70] = [
+const INHERITED: &[&str] = &[
     "PATH",
     "HOME",
     "USER",
@@ -57,7 +57,15 @@ const INHERITED: [&str; 70] = [
     "PKG_CONFIG_*",
     "CARGO_*",
     "RUST*",
-    "GO*",
+    "GOBIN",
+    "GOCACHE",
+    "GOENV",
+    "GOFLAGS",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOPROXY",
+    "GOROOT",
+    "GOTOOLCHAIN",
     "NODE_*",
     "NPM_CONFIG_*",
     "npm_config_*",
@@ -203,7 +211,7 @@ impl Default for SandboxSettings {
             workspaces,
             hide: hidden,
             protect: readonly,
-            inherit_env: INHERITED.map(str::to_owned).into(),
+            inherit_env: INHERITED.iter().map(|name| (*name).to_owned()).collect(),
             scrub_env: scrub,
             minimum_mode: match minimum_mode {
                 WallBuild::Namespaces => BuildName::Namespaces,

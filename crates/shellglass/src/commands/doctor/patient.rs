@@ -46,7 +46,7 @@ impl Patient {
         if config.exists() {
             command.arg("--config").arg(config);
         }
-        let process = command.spawn().map_err(|error| broken(&error))?;
+        let mut process = command.spawn().map_err(|error| broken(&error))?;
         let socket = home.join("run/daemon.sock");
         let until = Instant::now() + START_WITHIN;
         loop {
@@ -58,7 +58,13 @@ impl Patient {
                         process,
                     });
                 }
-                Err(error) if Instant::now() >= until => return Err(broken(&error)),
+                Err(error) if has_ended(&mut process) || Instant::now() >= until => {
+                    // Nothing of it may stay.
+                    drop(process.kill());
+                    drop(process.wait());
+                    drop(std::fs::remove_dir_all(&home));
+                    return Err(broken(&error));
+                }
                 Err(_) => tokio::time::sleep(LOOK_EVERY).await,
             }
         }
@@ -111,7 +117,7 @@ impl Patient {
         // One that has gone by itself is what we want.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         let until = Instant::now() + STOP_WITHIN;
-        while matches!(self.process.try_wait(), Ok(None)) {
+        while !has_ended(&mut self.process) {
             if Instant::now() >= until {
                 drop(self.process.kill());
             }
@@ -120,6 +126,10 @@ impl Patient {
         // What its keeper still has there goes with the keeper, in a second.
         drop(std::fs::remove_dir_all(&self.home));
     }
+}
+
+fn has_ended(process: &mut Child) -> bool {
+    !matches!(process.try_wait(), Ok(None))
 }
 
 pub(super) fn text(path: &Path) -> String {

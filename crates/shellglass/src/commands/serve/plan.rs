@@ -131,6 +131,7 @@ impl Plan {
             self.runtime_dir.clone(),
             self.socket.clone(),
         ];
+        own.sort();
         own.dedup();
         Sandboxing {
             settings: self.settings.sandbox.settings(home),
