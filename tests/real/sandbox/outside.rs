@@ -58,7 +58,7 @@ impl Outside {
             path
         });
         let (shared_memory, key) = shared_memory();
-        set("SHM_KEY", key);
+        set("SHM_NUMBER", key);
         Outside {
             variables,
             shared_memory,

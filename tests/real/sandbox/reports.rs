@@ -29,9 +29,9 @@ async fn the_plan_and_what_was_denied_are_left_where_the_policy_says() {
         let dir = desk.inside("reports");
         std::fs::create_dir(&dir).unwrap();
         // A relative path is one of the workspace.
-        let ended = desk
-            .run(reporting("reports"), "touch /etc/shellglass")
-            .await;
+        let forbidden = desk.outside("forbidden").display().to_string();
+        let command = format!("touch {forbidden}");
+        let ended = desk.run(reporting("reports"), &command).await;
         assert_ne!(ended.code, Some(0), "{mode:?}: {ended:#?}");
         let plans = named(&dir, "shellglass-plan-");
         let plan: serde_json::Value = serde_json::from_str(&plans[0]).unwrap();
@@ -39,13 +39,9 @@ async fn the_plan_and_what_was_denied_are_left_where_the_policy_says() {
         assert!(plan["versions"]["shellglass"].is_string(), "{plan}");
         let denied = named(&dir, "shellglass-denied-");
         let denied: serde_json::Value = serde_json::from_str(&denied[0]).unwrap();
-        assert_eq!(denied["command"], "touch /etc/shellglass");
-        assert!(
-            denied["denials"][0]
-                .as_str()
-                .unwrap()
-                .contains("/etc/shellglass")
-        );
+        assert_eq!(denied["command"], command);
+        let denial = denied["denials"][0].as_str().unwrap();
+        assert!(denial.contains(&forbidden), "{denial}");
     }
 }
 
@@ -56,7 +52,7 @@ async fn a_report_does_not_follow_a_link_that_the_command_put_there() {
     let outside = desk.outside("elsewhere");
     std::fs::create_dir(&outside).unwrap();
     let swap = format!(
-        "mv reports kept; ln -s {} reports; touch /etc/shellglass",
+        "mv reports kept; ln -s {0} reports; touch {0}/forbidden",
         outside.display()
     );
     let ended = desk.run(reporting("reports"), &swap).await;

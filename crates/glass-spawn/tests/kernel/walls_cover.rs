@@ -126,7 +126,7 @@ async fn walls_are_never_widened() {
         let wide = reader.cover(&[ground.mount("ws/sub", view)]);
         assert!(matches!(wide, Err(CoverError::NotACover { .. })));
     }
-    let missing = reader.cover(&[ground.mount("ws/missing", View::Hidden)]);
+    let missing = reader.cover(&[ground.mount("ws/missing", View::ReadOnly)]);
     match missing {
         Err(CoverError::Failed { path, source }) => {
             assert_eq!(
@@ -178,4 +178,16 @@ async fn walls_that_are_gone_say_so() {
         &[ground.mount("ws/secret", View::Hidden)],
     );
     assert!(matches!(covered, Err(CoverError::Gone(_))));
+}
+
+#[tokio::test]
+async fn what_is_gone_is_hidden() {
+    let ground = Ground::new().await;
+    let mut reader = reader(&ground, ground.walls(vec![])).await;
+    let secret = ground.path("ws/secret");
+    let gone = ground.mount("ws/gone", View::Hidden);
+    let hidden = ground.mount("ws/secret", View::Hidden);
+    reader.cover(&[gone, hidden]).expect("covered");
+    let answer = reader.ask("cat", &secret).await;
+    assert!(answer.ends_with("Permission denied"), "{answer}");
 }
