@@ -105,7 +105,10 @@ impl Daemon {
     }
 
     /// Starts one in a directory that exists, with everything said.
-    pub fn set_up(home: TempDir, setup: Setup) -> Daemon {
+    pub fn set_up(home: TempDir, mut setup: Setup) -> Daemon {
+        if !setup.config.contains("[policy]") {
+            setup.config += ASKING_NOBODY;
+        }
         std::fs::create_dir_all(home.path().join("config")).unwrap();
         std::fs::write(home.path().join("config/config.toml"), &setup.config).unwrap();
         let mut daemon = Daemon {
@@ -261,6 +264,9 @@ pub(crate) fn without_walls(config: &str) -> String {
     }
     format!("{config}\n[sandbox]\ndefault = \"none\"\nagent = \"none\"\n")
 }
+
+/// Nobody is there to be asked, unless a test is about that.
+const ASKING_NOBODY: &str = "\n[policy]\nagent = \"deny\"\n";
 
 /// Nothing that a test does may make the daemon panic.
 fn assert_no_panic(log: &str) {

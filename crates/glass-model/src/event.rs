@@ -1,6 +1,6 @@
 //! What happens in a session, in order.
 
-use crate::{EventIndex, Outcome, ShellId};
+use crate::{ApprovalId, EventIndex, Outcome, ShellId};
 
 /// One of a command's two outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,6 +68,15 @@ pub enum EventBody {
         position: u64,
         /// What was lost.
         dropped: Dropped,
+    },
+    /// A command waits for a person.
+    ApprovalPending {
+        /// What the person answers to.
+        approval_id: ApprovalId,
+        /// The command's text.
+        command: String,
+        /// Why it is asked about.
+        reason: String,
     },
     /// A remark on the session's state: `fallback`, `timeout` and so on.
     Status {

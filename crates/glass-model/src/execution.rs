@@ -1,6 +1,6 @@
 //! One command of a session, from its acceptance to its end.
 
-use crate::{EventIndex, LaunchId, SandboxPolicy, SessionId, ShellId};
+use crate::{EventIndex, LaunchId, Role, SandboxPolicy, SessionId, ShellId};
 
 /// Why an execution was ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Outcome {
     pub details: ExitDetails,
     /// Set when the command never ran: why not, for people.
     pub spawn_error: Option<String>,
+    /// Set when it was not allowed to run: why not, for people and models.
+    pub rejected: Option<String>,
 }
 
 /// Where an execution stands.
@@ -73,6 +75,10 @@ pub struct Execution {
     pub timeout_ms: u32,
     /// The rights in effect.
     pub sandbox: SandboxPolicy,
+    /// Who asked for it.
+    pub asked_by: Role,
+    /// Whether it waits for somebody's word, and not only for its turn.
+    pub held: bool,
     /// Where it stands.
     pub phase: Phase,
     /// The keeper's child that runs it, once there is one.

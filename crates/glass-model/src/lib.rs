@@ -3,6 +3,7 @@
 //! environment, and nothing here knows how it is stored or sent.
 #![forbid(unsafe_code)]
 
+mod approval;
 mod event;
 mod execution;
 mod id;
@@ -14,6 +15,7 @@ mod session;
 mod signal;
 mod walls;
 
+pub use approval::{Answer, Approval, ApprovalId, ApprovalScope};
 pub use event::{Dropped, Event, EventBody, Stream};
 pub use execution::{AbortReason, Execution, ExitDetails, Outcome, Phase};
 pub use id::{EventIndex, IdError, LaunchId, SessionId, ShellId};

@@ -77,7 +77,11 @@ pub fn decide(command: &Command, rules: &RuleSet) -> Decision {
     for simple in &command.line.commands {
         judgements.push(judge(simple, rules));
     }
-    reasons.extend(dangers(command, rules));
+    reasons.extend(
+        dangers(command, rules)
+            .into_iter()
+            .map(|(_, reason)| reason),
+    );
     if command.line.commands.is_empty() && command.line.failure.is_none() {
         reasons.push(ask(&command.text, "there is nothing to run"));
     }
@@ -110,6 +114,23 @@ pub fn decide(command: &Command, rules: &RuleSet) -> Decision {
         verdict: verdict.unwrap_or(Verdict::Ask),
         reasons,
         would_allow,
+    }
+}
+
+/// Is this command known to be dangerous, or does a rule that somebody wrote
+/// speak against it? Doubt alone is no reason here: everything else is allowed.
+pub fn decide_known(command: &Command, rules: &RuleSet) -> Decision {
+    let mut reasons = dangers(command, rules);
+    reasons.retain(|(layer, reason)| reason.verdict == Verdict::Deny || *layer != Layer::BuiltIn);
+    let mut reasons: Vec<Reason> = reasons.into_iter().map(|(_, reason)| reason).collect();
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.verdict));
+    reasons.dedup();
+    let verdict = reasons.iter().map(|reason| reason.verdict).max();
+    reasons.truncate(REASONS_MAX);
+    Decision {
+        verdict: verdict.unwrap_or(Verdict::Allow),
+        reasons,
+        would_allow: Vec::new(),
     }
 }
 
@@ -244,7 +265,7 @@ fn rule_name(layer: Layer, rule: &Rule) -> String {
 }
 
 /// What rules and knowledge say against it, in everything that can be seen.
-fn dangers(command: &Command, rules: &RuleSet) -> Vec<Reason> {
+fn dangers(command: &Command, rules: &RuleSet) -> Vec<(Layer, Reason)> {
     let mut reasons = Vec::new();
     let strict: Vec<(Layer, &Rule)> = rules
         .rules()
@@ -252,31 +273,41 @@ fn dangers(command: &Command, rules: &RuleSet) -> Vec<Reason> {
         .collect();
     // A line may hold thousands of the same; the strict ones are never left out
     // for the mild.
-    let mut left = [REASONS_MAX; 2];
-    let mut push = |verdict: Verdict, part: &str, rule: &dyn Fn() -> String, why: &str| {
-        let left = &mut left[usize::from(verdict == Verdict::Deny)];
+    let mut left = [REASONS_MAX; 4];
+    let mut push = |layer: Layer, verdict: Verdict, part: &str, rule: &str, why: &str| {
+        let is_ours = layer == Layer::BuiltIn;
+        let strictness = usize::from(verdict == Verdict::Deny) * 2 + usize::from(is_ours);
+        let left = &mut left[strictness];
         if *left > 0 {
             *left -= 1;
-            reasons.push(Reason {
+            let reason = Reason {
                 verdict,
                 part: part.to_owned(),
-                rule: Some(rule()),
+                rule: Some(format!("{}: {rule}", layer.name())),
                 why: why.to_owned(),
-            });
+            };
+            reasons.push((layer, reason));
         }
     };
     command.look(&mut |words, part| {
         for (layer, rule) in strict.iter().filter(|(_, rule)| rule.covers_loosely(words)) {
             push(
+                *layer,
                 rule.verdict,
                 part,
-                &|| rule_name(*layer, rule),
+                &rule.prefix.join(" "),
                 &rule.reason,
             );
         }
         for danger in danger::of_command(words) {
-            let name = || format!("built-in: {}", danger.programs.join(", "));
-            push(danger.verdict(), part, &name, &danger.reason);
+            let name = danger.programs.join(", ");
+            push(
+                Layer::BuiltIn,
+                danger.verdict(),
+                part,
+                &name,
+                &danger.reason,
+            );
         }
     });
     let fed = command
@@ -285,9 +316,8 @@ fn dangers(command: &Command, rules: &RuleSet) -> Vec<Reason> {
         .iter()
         .filter(|simple| is_fed_shell(simple));
     for simple in fed {
-        let name = || "built-in: shells".to_owned();
         let why = "Runs whatever it reads from the pipe.";
-        push(Verdict::Ask, &simple.text, &name, why);
+        push(Layer::BuiltIn, Verdict::Ask, &simple.text, "shells", why);
     }
     let own = command
         .line
@@ -296,8 +326,14 @@ fn dangers(command: &Command, rules: &RuleSet) -> Vec<Reason> {
         .flat_map(|simple| &simple.redirects);
     for redirect in own.chain(&command.line.redirects) {
         if let Some(danger) = danger::of_redirect(redirect) {
-            let name = || "built-in: redirects".to_owned();
-            push(danger.verdict(), &redirect.text(), &name, &danger.reason);
+            let text = redirect.text();
+            push(
+                Layer::BuiltIn,
+                danger.verdict(),
+                &text,
+                "redirects",
+                &danger.reason,
+            );
         }
     }
     reasons

@@ -28,8 +28,8 @@ mod second;
 pub mod text;
 mod unwrap;
 
-pub use decide::{Command, decide};
+pub use decide::{Command, decide, decide_known};
 pub use examples::failures;
 pub use ignored::{IgnoreError, Ignored, IgnoredPath};
-pub use remember::{prefix_of, remember};
-pub use rules::{Layer, Rule, RuleFile, RuleSet, RulesError};
+pub use remember::prefix_of;
+pub use rules::{Layer, Rule, RuleFile, RuleSet, RulesError, written};

@@ -1,12 +1,9 @@
 //! What a person means by "always": a prefix of human size.
 
-use crate::decide::Command;
 use crate::knowledge::knowledge;
 use crate::limits::PREFIX_WORDS_MAX;
 use crate::line::Word;
-use crate::rules::Rule;
 use crate::unwrap::base_name;
-use glass_model::Verdict;
 
 /// The words that should be remembered of a command: `npm run dev` is three.
 /// None, where no prefix says what would run: shells, wrappers, interpreters.
@@ -57,40 +54,18 @@ fn is_interpreter(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// The rules that a person's "always" makes of a command: one for each part.
-/// None, where a part cannot be remembered.
-pub fn remember(command: &Command) -> Option<Vec<Rule>> {
-    let line = command.line();
-    if line.failure.is_some() || !line.obstacles.is_empty() || line.commands.is_empty() {
-        return None;
-    }
-    let mut rules: Vec<Rule> = Vec::new();
-    for simple in &line.commands {
-        let prefix = prefix_of(&simple.words)?;
-        if rules.iter().all(|rule| rule.prefix != prefix) {
-            rules.push(Rule {
-                prefix,
-                verdict: Verdict::Allow,
-                reason: "A person said so.".to_owned(),
-                matches: Vec::new(),
-                not_matches: Vec::new(),
-            });
-        }
-    }
-    Some(rules)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Command, remember};
+    use super::prefix_of;
+    use crate::decide::Command;
     use glass_model::ShellKind;
 
     fn check(line: &str, expected: Option<&[&str]>) {
-        let rules = remember(&Command::parse(line, ShellKind::Bash));
-        let prefixes = rules.map(|rules| {
-            let joined = rules.iter().map(|rule| rule.prefix.join(" "));
-            joined.collect::<Vec<_>>()
-        });
+        let command = Command::parse(line, ShellKind::Bash);
+        let parts = command.line().commands.iter();
+        let prefixes: Option<Vec<String>> = parts
+            .map(|simple| Some(prefix_of(&simple.words)?.join(" ")))
+            .collect();
         let expected =
             expected.map(|list| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());
         assert_eq!(prefixes, expected, "{line}");
@@ -119,7 +94,6 @@ mod tests {
             "git -C /tmp status",
             "xargs rm",
             "eval ls",
-            "a $(b)",
             "$X a",
             "npm",
             "npm run",

@@ -5,6 +5,7 @@ use crate::line::Word;
 use crate::unwrap::base_name;
 use glass_model::Verdict;
 use serde::Deserialize;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// A rule.
@@ -23,6 +24,17 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// What a person's answer makes of a prefix.
+    pub fn remembered(prefix: Vec<String>) -> Rule {
+        Rule {
+            prefix,
+            verdict: Verdict::Allow,
+            reason: "A person allowed it.".to_owned(),
+            matches: Vec::new(),
+            not_matches: Vec::new(),
+        }
+    }
+
     /// Whether a command that begins with these words is this rule's. The
     /// words must be literal: what may become another word matches nothing.
     pub(crate) fn covers(&self, words: &[Word]) -> bool {
@@ -184,6 +196,27 @@ impl From<RuleText> for Rule {
     }
 }
 
+/// Rules as the text of a file.
+pub fn written(rules: &[Rule]) -> String {
+    let tables = rules.iter().map(|rule| {
+        let decision = match rule.verdict {
+            Verdict::Allow => "allow",
+            Verdict::Ask => "ask",
+            Verdict::Deny => "deny",
+        };
+        let mut table = toml::Table::new();
+        table.insert("prefix".to_owned(), rule.prefix.clone().into());
+        table.insert("decision".to_owned(), decision.into());
+        table.insert("reason".to_owned(), rule.reason.clone().into());
+        table.insert("match".to_owned(), rule.matches.clone().into());
+        table.insert("not_match".to_owned(), rule.not_matches.clone().into());
+        toml::Value::Table(table)
+    });
+    let mut file = toml::Table::new();
+    file.insert("rule".to_owned(), toml::Value::Array(tables.collect()));
+    file.to_string()
+}
+
 impl RuleFile {
     /// Reads rules and checks their examples.
     pub fn parse(text: &str) -> Result<RuleFile, RulesError> {
@@ -192,6 +225,20 @@ impl RuleFile {
             Some(failure) => Err(failure),
             None => Ok(file),
         }
+    }
+
+    /// Reads the rules in the `[policy]` table of a configuration, which has
+    /// other settings too.
+    pub fn of_configuration(text: &str) -> Result<RuleFile, RulesError> {
+        if text.len() > RULES_BYTES_MAX {
+            return Err(RulesError::TooLarge);
+        }
+        let mut whole: toml::Table = toml::from_str(text)?;
+        let Some(toml::Value::Table(mut policy)) = whole.remove("policy") else {
+            return Ok(RuleFile::default());
+        };
+        policy.retain(|key, _| matches!(key, "builtin_allow" | "rule"));
+        RuleFile::parse(&policy.to_string())
     }
 
     /// Reads rules without checking their examples.
@@ -216,11 +263,11 @@ impl RuleFile {
     }
 }
 
-/// Every layer's rules.
+/// Every layer's rules. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct RuleSet {
     builtin_allow: bool,
-    layers: Vec<(Layer, Vec<Rule>)>,
+    layers: Vec<(Layer, Arc<Vec<Rule>>)>,
 }
 
 impl Default for RuleSet {
@@ -244,7 +291,12 @@ impl RuleSet {
         if file.builtin_allow == Some(false) {
             self.builtin_allow = false;
         }
-        self.layers.push((layer, file.rules));
+        self.with_rules(layer, Arc::new(file.rules))
+    }
+
+    /// The same with rules that others have too.
+    pub fn with_rules(mut self, layer: Layer, rules: Arc<Vec<Rule>>) -> RuleSet {
+        self.layers.push((layer, rules));
         self
     }
 

@@ -49,6 +49,51 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// A command as lines of at most so many columns, so that it can be read on a
+/// terminal exactly as it is: every odd character is made visible, and so is a
+/// letter of another script among Latin ones, which may only look like one of
+/// them. Nothing is left out: a line that goes on ends with `⏎`.
+pub fn shown(command: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in command.split('\n') {
+        let mut shown = String::new();
+        let mut width = 0;
+        for word in line.split_inclusive(' ') {
+            let is_latin = word.chars().any(|c| c.is_ascii_alphabetic());
+            for (at, c) in word.char_indices() {
+                let is_escape = word[at..].starts_with("<U+");
+                let looks_alike =
+                    is_latin && !c.is_ascii() && c.is_alphabetic() && !is_latin_letter(c);
+                let piece = match c {
+                    '\t' => "<U+0009>".to_owned(),
+                    c if is_escape || looks_alike || oddity(c).is_some() => {
+                        format!("<U+{:04X}>", u32::from(c))
+                    }
+                    c => c.to_string(),
+                };
+                let more = piece.chars().count();
+                if width + more > columns.max(LINE_COLUMNS_MIN) {
+                    shown.push('⏎');
+                    lines.push(std::mem::take(&mut shown));
+                    width = 0;
+                }
+                width += more;
+                shown.push_str(&piece);
+            }
+        }
+        lines.push(shown);
+    }
+    lines
+}
+
+/// Room for every character that is made visible.
+const LINE_COLUMNS_MIN: usize = 16;
+
+/// Latin letters beyond ASCII that no ASCII letter can be taken for.
+fn is_latin_letter(c: char) -> bool {
+    matches!(c, '\u{c0}'..='\u{24f}') && !matches!(c, '\u{131}' | '\u{1c0}'..='\u{1c3}')
+}
+
 fn oddity(c: char) -> Option<Oddity> {
     match c {
         '\t' | '\n' => None,
@@ -87,11 +132,29 @@ fn oddity(c: char) -> Option<Oddity> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Oddity, first_oddity, visible};
+    use super::{Oddity, first_oddity, shown, visible};
 
     #[test]
     fn oddities_are_made_visible() {
         assert_eq!(visible("a\nb\u{202e}\r é"), "a\\nb<U+202E><U+000D> é");
+    }
+
+    #[test]
+    fn a_command_is_shown_whole_and_as_it_is() {
+        assert_eq!(shown("ls -l", 80), ["ls -l"]);
+        assert_eq!(shown("ls\nrm x", 80), ["ls", "rm x"]);
+        // The Cyrillic letter for the Latin one.
+        assert_eq!(shown("cat sеcret", 80), ["cat s<U+0435>cret"]);
+        assert_eq!(shown("echo привет naïve", 80), ["echo привет naïve"]);
+        assert_eq!(
+            shown("a <U+200B>\u{200b}", 80),
+            ["a <U+003C>U+200B><U+200B>"]
+        );
+        let long = "x".repeat(50);
+        assert_eq!(
+            shown(&long, 20),
+            ["x".repeat(20) + "⏎", "x".repeat(20) + "⏎", "x".repeat(10)]
+        );
     }
 
     #[test]

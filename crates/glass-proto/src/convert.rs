@@ -160,6 +160,15 @@ pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
             events,
             reason,
         }),
+        EventBody::ApprovalPending {
+            approval_id,
+            command,
+            reason,
+        } => Body::Approval(wire::ApprovalPending {
+            approval_id: approval_id.to_string(),
+            command,
+            reason,
+        }),
         EventBody::Status { status, detail } => Body::Status(wire::Status {
             status,
             detail,
@@ -179,6 +188,7 @@ pub fn wire_execution(execution: &Execution) -> Option<wire::Execution> {
     let outcome = &execution.outcome;
     Some(wire::Execution {
         shell_id: execution.shell_id.0,
+        rejected: outcome.rejected.clone().unwrap_or_default(),
         command: execution.command.clone(),
         cwd: execution.cwd.clone(),
         start_index: execution.start?.0,

@@ -7,8 +7,8 @@
 use crate::DESCRIPTORS;
 use crate::agent::v1::ShellResult;
 use crate::shellglass::v1::{
-    CancelResponse, CheckCommandResponse, Empty, ListSessionsResponse, ReadOutputResponse, Session,
-    SessionHistory,
+    CancelResponse, CheckCommandResponse, Empty, ListApprovalsResponse, ListSessionsResponse,
+    ReadOutputResponse, Session, SessionHistory,
 };
 use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, SerializeOptions};
@@ -37,6 +37,7 @@ named! {
     CancelResponse => "shellglass.v1.CancelResponse",
     CheckCommandResponse => "shellglass.v1.CheckCommandResponse",
     Empty => "shellglass.v1.Empty",
+    ListApprovalsResponse => "shellglass.v1.ListApprovalsResponse",
     ListSessionsResponse => "shellglass.v1.ListSessionsResponse",
     ReadOutputResponse => "shellglass.v1.ReadOutputResponse",
     Session => "shellglass.v1.Session",

@@ -1,7 +1,7 @@
 //! What a caller of `Execute` and `Run` gets.
 
 use crate::status;
-use glass_model::{EventBody, Execution, Outcome, ShellId, Stream, signal_name};
+use glass_model::{EventBody, Execution, Outcome, SandboxKind, ShellId, Stream, signal_name};
 use glass_proto::agent::v1 as agent;
 use glass_proto::agent::v1::shell_result::Result as Kind;
 use glass_proto::agent::v1::shell_stream::Event as Item;
@@ -106,6 +106,14 @@ impl Streamed {
                     Stream::Stderr => Item::Stderr(agent::ShellStreamStderr { data, raw }),
                 })
             }
+            EventBody::ApprovalPending {
+                approval_id,
+                reason,
+                ..
+            } => Some(Item::ApprovalPending(agent::ShellApprovalPending {
+                approval_id: approval_id.to_string(),
+                reason: reason.clone(),
+            })),
             EventBody::Dropped { dropped, .. } => {
                 let data = format!("\n[{} bytes dropped: {}]\n", dropped.bytes, dropped.reason);
                 Some(Item::Stderr(agent::ShellStreamStderr { data, raw: None }))
@@ -123,11 +131,15 @@ impl Streamed {
         output_bytes: u64,
     ) -> Result<Item, Status> {
         let id = ticket.shell_id;
+        let execution = || {
+            let found = self.engine.execution(&self.caller, id);
+            found.map_err(status::lookup)
+        };
+        if let Some(why) = &outcome.rejected {
+            return Ok(Item::Rejected(rejected(&execution()?, why)));
+        }
         if let Some(error) = &outcome.spawn_error {
-            let execution = self
-                .engine
-                .execution(&self.caller, id)
-                .map_err(status::lookup)?;
+            let execution = execution()?;
             return Ok(Item::SpawnError(agent::ShellSpawnError {
                 command: command.to_owned(),
                 working_directory: wanted_directory(&execution),
@@ -149,6 +161,16 @@ impl Streamed {
             view.session.cwd,
             file.map(location),
         )))
+    }
+}
+
+/// The answer to a command that was not allowed to run.
+fn rejected(execution: &Execution, why: &str) -> agent::ShellRejected {
+    agent::ShellRejected {
+        command: execution.command.clone(),
+        working_directory: wanted_directory(execution),
+        reason: why.to_owned(),
+        is_readonly: execution.sandbox.kind == SandboxKind::WorkspaceReadOnly,
     }
 }
 
@@ -234,6 +256,9 @@ fn result_kind(execution: &Execution, output: Gathered) -> Kind {
     let outcome = &execution.outcome;
     let command = execution.command.clone();
     let working_directory = wanted_directory(execution);
+    if let Some(why) = &outcome.rejected {
+        return Kind::Rejected(rejected(execution, why));
+    }
     if let Some(error) = outcome.spawn_error.clone() {
         return Kind::SpawnError(agent::ShellSpawnError {
             command,

@@ -4,7 +4,10 @@
 use crate::answer::{self, Streamed};
 use crate::auth::Tokens;
 use crate::peer::PeerInfo;
-use crate::translate::{order_from_wire, session_to_wire, spec_from_wire, threshold_of};
+use crate::translate::{
+    answer_from_wire, approval_to_wire, order_from_wire, session_to_wire, spec_from_wire,
+    threshold_of,
+};
 use crate::{history, status};
 use glass_model::{EventIndex, ShellId};
 use glass_proto::agent::v1 as agent;
@@ -49,7 +52,7 @@ impl Service {
         caller: &Caller,
         request: wire::ExecuteRequest,
     ) -> Result<Result<Ticket, agent::ShellPermissionDenied>, Status> {
-        let (target, order) = order_from_wire(caller, request)?;
+        let (target, order) = order_from_wire(request)?;
         let (command, directory) = (order.command.clone(), order.working_directory.clone());
         match self.engine.execute(caller, target, order).await {
             Ok(ticket) => Ok(Ok(ticket)),
@@ -339,16 +342,21 @@ impl ShellExec for Service {
         &self,
         request: Request<wire::Empty>,
     ) -> Result<Response<wire::ListApprovalsResponse>, Status> {
-        self.caller(&request)?;
-        Err(status::not_yet("ListApprovals"))
+        let caller = self.caller(&request)?;
+        let waiting = self.engine.approvals(&caller).into_iter();
+        let approvals = waiting.map(approval_to_wire).collect();
+        Ok(Response::new(wire::ListApprovalsResponse { approvals }))
     }
 
     async fn resolve_approval(
         &self,
         request: Request<wire::ResolveApprovalRequest>,
     ) -> Result<Response<wire::Empty>, Status> {
-        self.caller(&request)?;
-        Err(status::not_yet("ResolveApproval"))
+        let caller = self.caller(&request)?;
+        let (id, answer) = answer_from_wire(request.into_inner())?;
+        let resolved = self.engine.resolve(&caller, &id, answer).await;
+        resolved.map_err(status::answer)?;
+        Ok(Response::new(wire::Empty {}))
     }
 }
 

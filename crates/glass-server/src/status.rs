@@ -2,7 +2,7 @@
 
 use glass_proto::HINT_KEY;
 use glass_session::WriteError;
-use glass_session::{CreateError, ExecuteError, LookupError, NoWalls};
+use glass_session::{AnswerError, CannotRemember, CreateError, ExecuteError, LookupError, NoWalls};
 use std::error::Error;
 use tonic::metadata::MetadataMap;
 use tonic::{Code, Status};
@@ -146,8 +146,45 @@ pub(crate) fn execute(error: ExecuteError) -> Status {
             message,
             "wait for some, cancel some, or use another session",
         ),
+        ExecuteError::MayNotSkip => with_hint(
+            Code::PermissionDenied,
+            message,
+            "leave out skip_approval; a person answers with 'shellglass approvals'",
+        ),
         ExecuteError::Sandbox(refused) => sandbox(&refused),
         ExecuteError::Write(error) => write(&error, message),
+    }
+}
+
+pub(crate) fn answer(error: AnswerError) -> Status {
+    let message = describe(&error);
+    match error {
+        AnswerError::NotAPerson => with_hint(
+            Code::PermissionDenied,
+            message,
+            "a person answers, on the Unix socket or with the person's token",
+        ),
+        AnswerError::Unknown { .. } => with_hint(
+            Code::NotFound,
+            message,
+            "'shellglass approvals' shows what waits",
+        ),
+        AnswerError::NotWaiting(_) => with_hint(
+            Code::FailedPrecondition,
+            message,
+            "'shellglass approvals' shows what waits; 'shellglass history' what became of it",
+        ),
+        AnswerError::CannotRemember(CannotRemember::File { .. }) => with_hint(
+            Code::Internal,
+            message,
+            "it still waits; allow it once, or for the session",
+        ),
+        AnswerError::CannotRemember(_) => with_hint(
+            Code::FailedPrecondition,
+            message,
+            "it still waits; allow it once, or for the session",
+        ),
+        AnswerError::Lookup(error) => lookup(error),
     }
 }
 

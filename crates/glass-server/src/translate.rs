@@ -1,11 +1,14 @@
 //! Requests and sessions between the wire and the engine's words.
 
 use crate::status;
-use glass_model::{Mode, Role, Startup};
-use glass_proto::sandbox_from_wire;
+use glass_model::{Answer, Approval, ApprovalScope, Mode, Role, Startup};
 use glass_proto::shellglass::v1 as wire;
-use glass_session::{Caller, OrderSpec, SessionSpec, SessionView, Target};
+use glass_proto::{sandbox_from_wire, sandbox_to_wire};
+use glass_session::{OrderSpec, SessionSpec, SessionView, Target};
 use tonic::{Code, Status};
+
+/// Longest reason that a person can give, in bytes.
+const REASON_BYTES_MAX: usize = 4096;
 
 pub(crate) fn threshold_of(request: &wire::ExecuteRequest) -> Option<u64> {
     request
@@ -58,7 +61,6 @@ pub(crate) fn spec_from_wire(request: wire::CreateSessionRequest) -> Result<Sess
 }
 
 pub(crate) fn order_from_wire(
-    caller: &Caller,
     request: wire::ExecuteRequest,
 ) -> Result<(Target, OrderSpec), Status> {
     let args = request.args.unwrap_or_default();
@@ -71,13 +73,6 @@ pub(crate) fn order_from_wire(
         return Err(invalid(
             message,
             "end the command with '&'; its output can be read later",
-        ));
-    }
-    if args.skip_approval && caller.role == Role::Agent {
-        return Err(status::with_hint(
-            Code::PermissionDenied,
-            "an agent cannot approve itself",
-            "leave out skip_approval",
         ));
     }
     let target = match request.ephemeral {
@@ -106,6 +101,7 @@ pub(crate) fn order_from_wire(
         task: request.task_id,
         env: request.env.into_iter().collect(),
         sandbox: args.requested_sandbox_policy.map(sandbox_from_wire),
+        skip_approval: args.skip_approval,
     };
     Ok((target, order))
 }
@@ -147,4 +143,52 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         integration: "none".to_owned(),
         ..wire::Session::default()
     }
+}
+
+pub(crate) fn approval_to_wire(approval: Approval) -> wire::Approval {
+    let asked_by = match approval.asked_by {
+        Role::Agent => "agent",
+        Role::Person => "person",
+    };
+    let prefixes = approval.prefixes.iter().map(|prefix| prefix.join(" "));
+    wire::Approval {
+        approval_id: approval.id.to_string(),
+        session_id: approval.session.to_string(),
+        reason: approval.reason,
+        asked_unix_ms: approval.asked_ms,
+        working_directory: approval.cwd,
+        sandbox_policy: Some(sandbox_to_wire(&approval.sandbox)),
+        asked_by: asked_by.to_owned(),
+        task_id: approval.task,
+        deadline_unix_ms: approval.deadline_ms.unwrap_or(0),
+        prefixes: prefixes.collect(),
+        shell_id: approval.id.0.0,
+        command: approval.command,
+    }
+}
+
+/// What a person says, and about which question.
+pub(crate) fn answer_from_wire(
+    request: wire::ResolveApprovalRequest,
+) -> Result<(String, Answer), Status> {
+    let scope = match request.scope() {
+        wire::ApprovalScope::Once => ApprovalScope::Once,
+        wire::ApprovalScope::Session => ApprovalScope::Session,
+        wire::ApprovalScope::Always => ApprovalScope::Always,
+    };
+    if wire::ApprovalScope::try_from(request.scope).is_err() {
+        let message = format!("{} is no scope of an approval", request.scope);
+        return Err(invalid(message, "use once, session or always"));
+    }
+    let (bytes, most) = (request.reason.len(), REASON_BYTES_MAX);
+    if bytes > most {
+        let message = format!("the reason has {bytes} bytes, and {most} are the limit");
+        return Err(invalid(message, "say it shorter"));
+    }
+    let answer = Answer {
+        approve: request.approve,
+        reason: request.reason,
+        scope,
+    };
+    Ok((request.approval_id, answer))
 }

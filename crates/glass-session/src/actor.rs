@@ -5,6 +5,7 @@
 //! journal first, then the world, then the readers.
 
 mod adopt;
+mod approvals;
 mod begin;
 mod end;
 mod finish;
@@ -17,11 +18,14 @@ mod walls;
 
 use crate::context::Context;
 use crate::feed::Feed;
+use crate::gate::Gate;
 use crate::recording::Recording;
 use crate::room::{Room, room_key};
 use crate::routes::Note;
 use crate::state::{Effect, Input, RoomId, State, Way};
-use glass_model::{EventIndex, Execution, LaunchId, Outcome, SandboxPolicy, Session, ShellId};
+use glass_model::{
+    Answer, Approval, EventIndex, Execution, LaunchId, Outcome, SandboxPolicy, Session, ShellId,
+};
 use glass_sandbox::Workspace;
 use glass_spawn::Launched;
 use glass_store::WriteError;
@@ -59,11 +63,22 @@ const RETRY_MS: u64 = 500;
 
 /// What callers ask of a session.
 pub(crate) enum Message {
-    /// Run a command. Answers when it is in the journal.
+    /// Run a command, if its gate lets it pass. Answers when it is in the
+    /// journal.
     Execute {
         execution: Box<Execution>,
+        /// None where that is not known yet; `Judge` will tell.
+        gate: Option<Gate>,
         reply: oneshot::Sender<Result<Accepted, Refusal>>,
         done: Option<oneshot::Sender<Finished>>,
+    },
+    /// What the gate of an accepted command is.
+    Judge { shell_id: ShellId, gate: Gate },
+    /// What a person says. Answers with whether it was asked.
+    Answer {
+        shell_id: ShellId,
+        answer: Answer,
+        reply: oneshot::Sender<bool>,
     },
     /// Tell when this execution is over; at once if it is.
     Watch {
@@ -129,6 +144,8 @@ pub(crate) struct Live {
     pub(crate) running: Option<(ShellId, String)>,
     pub(crate) queued: usize,
     pub(crate) last: Option<(ShellId, String, Option<i32>)>,
+    /// What waits for a person, oldest first.
+    pub(crate) approvals: Vec<Approval>,
 }
 
 /// The command that runs now.
@@ -195,6 +212,8 @@ pub(crate) struct Actor {
     launches: Launches,
     /// Accepted executions that are not over.
     accepted: HashMap<ShellId, Execution>,
+    /// What waits for a person, with the end of that, oldest first.
+    approvals: Vec<(Approval, Instant)>,
     watchers: HashMap<ShellId, Vec<oneshot::Sender<Finished>>>,
     cancels: Vec<(ShellId, oneshot::Sender<bool>)>,
     disposals: Vec<oneshot::Sender<()>>,
@@ -282,6 +301,7 @@ impl Actor {
             tails: Vec::new(),
             launches: Launches::default(),
             accepted: HashMap::new(),
+            approvals: Vec::new(),
             watchers: HashMap::new(),
             cancels: Vec::new(),
             disposals: Vec::new(),
@@ -366,6 +386,7 @@ impl Actor {
             self.watch_at,
             self.snapshot_at,
             self.retry_at,
+            self.approval_deadline(),
             self.running.as_ref().and_then(|running| running.deadline),
             self.room.shell.as_ref().and_then(|shell| shell.ready_by),
         ];
@@ -421,6 +442,11 @@ impl Actor {
         let mut live = lock(&self.live);
         live.running = running;
         live.queued = self.state.queued();
+        let waiting = || self.approvals.iter().map(|(approval, _)| approval);
+        let same = live.approvals.iter().map(|known| known.id);
+        if !same.eq(waiting().map(|approval| approval.id)) {
+            live.approvals = waiting().cloned().collect();
+        }
         live.session.cwd.clone_from(&self.session.cwd);
         live.session.mode = self.session.mode;
         live.session.active_ms = self.session.active_ms;

@@ -1,5 +1,6 @@
 //! What all sessions of a daemon share.
 
+use crate::gate::{Gatekeeping, Remembered};
 use crate::routes::Routes;
 use crate::sandbox::{Sandboxing, feature_names};
 use crate::stands::Stands;
@@ -32,6 +33,8 @@ pub struct Settings {
     pub cgroups: bool,
     /// How sandboxes are made.
     pub sandboxing: Sandboxing,
+    /// How commands are judged before they run.
+    pub gatekeeping: Gatekeeping,
 }
 
 /// What all sessions share.
@@ -43,6 +46,8 @@ pub(crate) struct Context {
     /// What walls can be made of here.
     pub(crate) features: Features,
     pub(crate) stands: Stands,
+    /// What people have allowed for always.
+    pub(crate) remembered: Remembered,
 }
 
 /// Time for a shell without start files: only a machine in trouble needs it.

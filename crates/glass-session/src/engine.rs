@@ -2,6 +2,7 @@
 
 mod create;
 mod execute;
+mod gate;
 mod intact;
 mod output;
 mod start;
@@ -10,9 +11,11 @@ use crate::actor::{Live, Message, lock};
 use crate::context::Context;
 use crate::errors::LookupError;
 use crate::feed::{Feed, Follower};
+use crate::gate::SessionGate;
 use glass_model::{
     CommandReading, Decision, EventIndex, Execution, Role, Session, SessionId, ShellId, ShellKind,
 };
+use glass_policy::Layer;
 use glass_sandbox::Workspace;
 use glass_store::ReadError;
 use std::collections::{BTreeMap, HashMap};
@@ -60,6 +63,8 @@ struct Handle {
     feed: Arc<Feed>,
     /// What its sandboxes are for; none where that is gone.
     workspace: Option<Arc<Workspace>>,
+    /// Judges its commands before they run.
+    gate: Arc<SessionGate>,
 }
 
 /// A session as a caller sees it.
@@ -89,9 +94,12 @@ impl Engine {
         let name = if shell.is_empty() { "bash" } else { shell };
         let kind = ShellKind::of_program(name.rsplit('/').next().unwrap_or(name));
         // A line that was made to be hard to read takes its time.
+        let context = self.0.context.clone();
         let checked = tokio::task::spawn_blocking(move || {
             let command = glass_policy::Command::parse(&command, kind);
-            let decision = glass_policy::decide(&command, &glass_policy::RuleSet::new());
+            let rules = context.settings.gatekeeping.rules.clone();
+            let rules = rules.with_rules(Layer::Remembered, context.remembered.rules());
+            let decision = glass_policy::decide(&command, &rules);
             (command.reading(), decision)
         });
         checked.await.map_err(|_| LookupError::Stopping)

@@ -1,7 +1,8 @@
 //! Why the engine refuses something, for the edge to turn into words and hints.
 
+use crate::gate::CannotRemember;
 use crate::shells::NoShell;
-use glass_model::{SessionId, ShellId};
+use glass_model::{ApprovalId, SessionId, ShellId};
 use glass_sandbox::Refusal;
 use glass_spawn::{HeldError, KeeperGone};
 use glass_store::{ReadError, WriteError};
@@ -145,12 +146,38 @@ pub enum ExecuteError {
         /// The limit.
         max: u32,
     },
+    /// The caller cannot decide that nobody is asked.
+    #[error("this caller cannot leave out approvals")]
+    MayNotSkip,
     /// It asks for walls that cannot be had.
     #[error(transparent)]
     Sandbox(#[from] NoWalls),
     /// The journal cannot be written, so nothing may run.
     #[error("the command could not be recorded, so it was not run")]
     Write(#[from] WriteError),
+}
+
+/// Why a person's answer does not count. Nothing ran because of it.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// Only persons answer.
+    #[error("an agent cannot answer approvals")]
+    NotAPerson,
+    /// There is no such question.
+    #[error("there is no approval '{given}'")]
+    Unknown {
+        /// What was given.
+        given: String,
+    },
+    /// It was answered, cancelled, or nobody answered in time.
+    #[error("approval {0} does not wait any more")]
+    NotWaiting(ApprovalId),
+    /// It cannot hold for as long as it should; it still waits.
+    #[error(transparent)]
+    CannotRemember(#[from] CannotRemember),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
 }
 
 /// Why the engine could not begin.

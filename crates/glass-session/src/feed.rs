@@ -107,6 +107,9 @@ fn weight(event: &Event) -> usize {
         EventBody::Exit { command, .. } => command.len(),
         EventBody::Cwd { cwd } => cwd.len(),
         EventBody::Dropped { dropped, .. } => dropped.reason.len(),
+        EventBody::ApprovalPending {
+            command, reason, ..
+        } => command.len() + reason.len(),
         EventBody::Status { status, detail } => status.len() + detail.len(),
         EventBody::Output { .. } | EventBody::Disposed => 0,
     };

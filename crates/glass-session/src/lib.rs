@@ -17,6 +17,7 @@ mod engine;
 mod errors;
 mod failpoint;
 mod feed;
+mod gate;
 mod pipes;
 mod random;
 mod ready;
@@ -39,8 +40,9 @@ pub use engine::{
     Caller, Engine, Gathered, OrderSpec, OutputFile, OutputPage, SessionSpec, SessionView, Target,
     Ticket,
 };
-pub use errors::{CreateError, EngineError, ExecuteError, LookupError, NoWalls};
+pub use errors::{AnswerError, CreateError, EngineError, ExecuteError, LookupError, NoWalls};
 pub use feed::Follower;
+pub use gate::{CannotRemember, Gatekeeping, Scrutiny};
 /// Whether a process descends from another; here so that whoever listens needs
 /// no process tables of its own.
 pub use glass_spawn::tree::peer_descends_from as descends_from;

@@ -24,11 +24,25 @@ pub(crate) enum Way {
     Line,
 }
 
+/// Whether a command waits for somebody's word, and not only for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
 /// What a session learns.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Input {
-    /// An accepted command; it is in the journal.
-    Submit(ShellId, RoomId),
+    /// An accepted command; it is in the journal. One that is held goes no
+    /// further before it is released, and those behind it wait for that.
+    Submit(ShellId, RoomId, Held),
+    /// A held command may have its turn.
+    Release(ShellId),
+    /// A held command must not run.
+    Reject(ShellId, String),
     /// The warm shell of a room reads commands.
     ShellReady(RoomId),
     /// The warm shell of a room could not be started, or is not ready in time.
@@ -103,7 +117,7 @@ pub(crate) struct State {
     startup: Startup,
     /// The rooms that have a shell, or are getting one.
     warm: HashMap<RoomId, Warm>,
-    queue: VecDeque<(ShellId, RoomId)>,
+    queue: VecDeque<(ShellId, RoomId, Held)>,
     current: Option<Current>,
     /// How often the command at the head of the queue lost its shell unread.
     offers: u32,
@@ -162,7 +176,9 @@ impl State {
     pub(crate) fn step(&mut self, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
         match input {
-            Input::Submit(id, room) => self.submit(id, room, &mut effects),
+            Input::Submit(id, room, held) => self.submit((id, room, held), &mut effects),
+            Input::Release(id) => self.release(id),
+            Input::Reject(id, why) => self.reject(id, why, &mut effects),
             Input::ShellReady(room) => {
                 self.warm.insert(room, Warm::Ready);
             }
@@ -185,11 +201,25 @@ impl State {
         effects
     }
 
-    fn submit(&mut self, id: ShellId, room: RoomId, effects: &mut Vec<Effect>) {
+    fn submit(&mut self, queued: (ShellId, RoomId, Held), effects: &mut Vec<Effect>) {
         if self.disposing {
-            effects.push(Effect::Finish(id, aborted(AbortReason::User)));
+            effects.push(Effect::Finish(queued.0, aborted(AbortReason::User)));
         } else {
-            self.queue.push_back((id, room));
+            self.queue.push_back(queued);
+        }
+    }
+
+    fn release(&mut self, id: ShellId) {
+        for queued in self.queue.iter_mut().filter(|queued| queued.0 == id) {
+            queued.2 = Held::No;
+        }
+    }
+
+    fn reject(&mut self, id: ShellId, why: String, effects: &mut Vec<Effect>) {
+        let is_it = |queued: &(ShellId, RoomId, Held)| queued.0 == id && queued.2 == Held::Yes;
+        if let Some(at) = self.queue.iter().position(is_it) {
+            self.queue.remove(at);
+            effects.push(Effect::Finish(id, rejected(why)));
         }
     }
 
@@ -198,7 +228,7 @@ impl State {
         if self.disposing || self.current.is_some() {
             return;
         }
-        let Some(&(id, room)) = self.queue.front() else {
+        let Some(&(id, room, Held::No)) = self.queue.front() else {
             return;
         };
         let way = match (self.mode, self.warm_of(room)) {
@@ -228,7 +258,7 @@ impl State {
         self.current
             .as_ref()
             .is_none_or(|current| current.room != room)
-            && self.queue.iter().all(|(_, queued)| *queued != room)
+            && self.queue.iter().all(|(_, queued, _)| *queued != room)
     }
 
     fn start_shell(&mut self, room: RoomId, effects: &mut Vec<Effect>) {
@@ -282,9 +312,9 @@ impl State {
     fn lose_queued(&mut self, room: RoomId, outcome: &Outcome, effects: &mut Vec<Effect>) {
         let (lost, kept) = std::mem::take(&mut self.queue)
             .into_iter()
-            .partition::<VecDeque<_>, _>(|(_, queued)| *queued == room);
+            .partition::<VecDeque<_>, _>(|(_, queued, _)| *queued == room);
         self.queue = kept;
-        for (id, _) in lost {
+        for (id, ..) in lost {
             effects.push(Effect::Finish(id, outcome.clone()));
         }
     }
@@ -334,7 +364,7 @@ impl State {
         }
         // The shell ended before it had begun the command: not a word of it ran.
         self.offers += 1;
-        self.queue.push_front((id, room));
+        self.queue.push_front((id, room, Held::No));
         if self.offers < OFFERS_MAX {
             self.start_shell(room, effects);
         } else if self.auto {
@@ -379,7 +409,7 @@ impl State {
                 effects.push(Effect::EndCommand(current.id, current.way));
             }
         } else if let Some(id) = which
-            && let Some(at) = self.queue.iter().position(|(queued, _)| *queued == id)
+            && let Some(at) = self.queue.iter().position(|(queued, ..)| *queued == id)
         {
             self.queue.remove(at);
             effects.push(Effect::Finish(id, aborted(reason)));
@@ -413,7 +443,7 @@ impl State {
             return;
         }
         self.disposing = true;
-        for (id, _) in std::mem::take(&mut self.queue) {
+        for (id, ..) in std::mem::take(&mut self.queue) {
             effects.push(Effect::Finish(id, aborted(AbortReason::User)));
         }
         if let Some(current) = &mut self.current {
@@ -446,6 +476,13 @@ fn outcome_of(status: WaitStatus) -> Outcome {
 fn aborted(reason: AbortReason) -> Outcome {
     Outcome {
         abort: Some(reason),
+        ..Outcome::default()
+    }
+}
+
+fn rejected(why: String) -> Outcome {
+    Outcome {
+        rejected: Some(why),
         ..Outcome::default()
     }
 }

@@ -41,6 +41,11 @@ pub enum Change {
         /// Where.
         cwd: String,
     },
+    /// An execution that was held waits only for its turn from here on.
+    ReleaseExecution {
+        /// Which.
+        shell_id: ShellId,
+    },
     /// A running execution is handed to another child of the keeper.
     RestartExecution {
         /// Which.

@@ -5,7 +5,7 @@ pub(crate) mod event;
 pub(crate) mod execution;
 pub(crate) mod session;
 
-use glass_model::{AbortReason, ExitDetails, Outcome, SandboxKind, SandboxPolicy};
+use glass_model::{AbortReason, ExitDetails, Outcome, Role, SandboxKind, SandboxPolicy};
 
 use crate::codec::{Decoder, Encoder};
 use crate::error::{ReadError, WriteError};
@@ -99,21 +99,45 @@ fn decode_sandbox(blob: &[u8]) -> Option<SandboxPolicy> {
     Some(policy)
 }
 
+pub(crate) fn role_column(role: Role) -> i64 {
+    match role {
+        Role::Agent => 0,
+        Role::Person => 1,
+    }
+}
+
+pub(crate) fn role_of(value: i64) -> Result<Role, ReadError> {
+    match value {
+        0 => Ok(Role::Agent),
+        1 => Ok(Role::Person),
+        _ => Err(ReadError::Corrupt { what: "a role" }),
+    }
+}
+
+/// Stands beside the reason of an abort where a reason of a rejection follows.
+const IS_REJECTED: u64 = 8;
+
 /// An outcome inside of an event's payload.
 pub(crate) fn encode_outcome(encoder: &mut Encoder, outcome: &Outcome) {
+    let abort = abort_column(outcome.abort).unwrap_or(0).cast_unsigned();
+    let rejected = outcome.rejected.as_deref();
     encoder
         .optional_code(outcome.code)
-        .number(abort_column(outcome.abort).unwrap_or(0).cast_unsigned())
+        .number(abort | rejected.map_or(0, |_| IS_REJECTED))
         .optional_code(outcome.details.signal)
         .flag(outcome.details.out_of_memory)
         .flag(outcome.details.shell_replaced)
         .texts(&outcome.details.sandbox_denials)
         .optional_text(outcome.spawn_error.as_deref());
+    if let Some(why) = rejected {
+        encoder.text(why);
+    }
 }
 
 pub(crate) fn decode_outcome(decoder: &mut Decoder<'_>) -> Option<Outcome> {
     let code = decoder.optional_code()?;
-    let abort = match decoder.number()? {
+    let flags = decoder.number()?;
+    let abort = match flags & !IS_REJECTED {
         0 => None,
         value => abort_of(Some(value.cast_signed())).ok()?,
     };
@@ -128,5 +152,9 @@ pub(crate) fn decode_outcome(decoder: &mut Decoder<'_>) -> Option<Outcome> {
         abort,
         details,
         spawn_error: decoder.optional_text()?,
+        rejected: match flags & IS_REJECTED {
+            0 => None,
+            _ => Some(decoder.text()?),
+        },
     })
 }

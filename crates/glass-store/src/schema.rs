@@ -91,7 +91,10 @@ CREATE TABLE executions (
   requested_cwd TEXT NOT NULL,
   env BLOB,
   sandbox BLOB NOT NULL,
-  command TEXT NOT NULL
+  command TEXT NOT NULL,
+  rejected TEXT,
+  asked_by INTEGER NOT NULL DEFAULT 1,
+  held INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX executions_by_session ON executions (session, shell_id, phase, kept);
 CREATE UNIQUE INDEX executions_by_tool_call

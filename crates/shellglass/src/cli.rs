@@ -1,6 +1,7 @@
 //! The command line. These texts are the help, the man page and the
 //! completions.
 
+mod approvals;
 mod sandbox;
 
 use crate::commands::filter::Filter;
@@ -8,6 +9,7 @@ use crate::config::{Listen, ModeName, StartupName};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
+pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
 pub(crate) use sandbox::SandboxFlags;
 
 /// Runs shell commands exactly, and lets people watch.
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     History(History),
     /// Print the output of an execution.
     Output(Output),
+    /// Show what waits for a person, and answer.
+    Approvals(Approvals),
     /// Say what would happen to a command, and test rules.
     #[command(subcommand)]
     Policy(Policy),
@@ -143,6 +147,9 @@ pub(crate) struct Run {
     /// Set a variable for this command.
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = assignment)]
     pub env: Vec<(String, String)>,
+    /// Do not wait for anybody's approval, where you may decide that.
+    #[arg(long)]
+    pub yes: bool,
     /// Print the result as JSON instead of the output.
     #[arg(long)]
     pub json: bool,

@@ -1,5 +1,6 @@
 //! One module for each command.
 
+mod approvals;
 mod cancel;
 mod config;
 mod doctor;
@@ -27,6 +28,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Cancel(arguments) => block_on(cancel::cancel(&arguments))?,
         Command::History(arguments) => block_on(history::history(&arguments))?,
         Command::Output(arguments) => block_on(output::output(&arguments))?,
+        Command::Approvals(arguments) => block_on(approvals::approvals(&arguments))?,
         Command::Policy(command) => policy::policy(&command),
         Command::Doctor(arguments) => block_on(doctor::doctor(&arguments))?,
         Command::Config(command) => config::config(&command),

@@ -10,6 +10,7 @@ mod error;
 mod layers;
 mod limits;
 mod nearest;
+mod policy;
 mod read;
 mod redaction;
 mod sandbox;

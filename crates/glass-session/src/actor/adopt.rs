@@ -7,7 +7,7 @@ use crate::pipes::{self, Pair, Slots, labels};
 use crate::recording::{Begun, Recording, When};
 use crate::routes::Note;
 use crate::shell::{self, OWN_LABELS, REPORT_LABEL, REQUEST_LABEL, WALLS_LABEL, WarmShell};
-use crate::state::{Input, Way, never_ran};
+use crate::state::{Held, Input, Way, never_ran};
 use crate::tag::Tag;
 use glass_model::{
     AbortReason, Event, Execution, ExitDetails, LaunchId, Outcome, Phase, ShellId, WaitStatus,
@@ -331,9 +331,14 @@ impl Actor {
             let id = execution.shell_id;
             let attachable = !execution.tool_call_id.is_empty();
             let room = self.room_for(&execution.sandbox);
+            let held = match execution.held {
+                // Whoever made us asks about it anew.
+                true => Held::Yes,
+                false => Held::No,
+            };
             self.accepted.insert(id, execution);
             if attachable {
-                self.take(Input::Submit(id, room)).await;
+                self.take(Input::Submit(id, room, held)).await;
             } else {
                 // Its caller lost the connection, cannot find it again, and may
                 // have asked anew.

@@ -5,11 +5,12 @@ use super::{Accepted, Actor, Aftermath, Finished, OutputEnd, Refusal, Running};
 use crate::context::now_ms;
 use crate::driver::{self, Encoded, Request, RequestError};
 use crate::failpoint;
+use crate::gate::Gate;
 use crate::pipes::Pair;
 use crate::recording::{Begun, Recording};
 use crate::sandbox::write_new_at;
 use crate::shell::WarmShell;
-use crate::state::{Input, RoomId};
+use crate::state::{Held, Input, RoomId};
 use glass_model::{EventBody, Execution, Phase, ShellId, Startup, WaitStatus};
 use glass_spawn::{Launched, tree};
 use glass_store::{Change, WriteError};
@@ -37,6 +38,7 @@ impl Actor {
     pub(super) async fn accept(
         &mut self,
         mut execution: Execution,
+        gate: Option<Gate>,
         reply: oneshot::Sender<Result<Accepted, Refusal>>,
         done: Option<oneshot::Sender<Finished>>,
     ) {
@@ -57,7 +59,12 @@ impl Actor {
         self.accepted.insert(id, execution);
         self.watchers.entry(id).or_default().extend(done);
         self.fresh = Some(id);
-        self.take(Input::Submit(id, room)).await;
+        let held = match gate {
+            Some(Gate::Open) => Held::No,
+            Some(Gate::Ask(_) | Gate::Shut(_)) | None => Held::Yes,
+        };
+        self.hold(id, held);
+        self.take(Input::Submit(id, room, held)).await;
         let written = match (self.fresh.take(), self.refused.take()) {
             (None, _) => Ok(()),
             (Some(_), Some(error)) => Err(error),
@@ -78,6 +85,9 @@ impl Actor {
             return;
         }
         drop(reply.send(Ok(Accepted { shell_id: id, from })));
+        if let (Some(gate), Held::Yes) = (gate, held) {
+            self.judge(id, gate).await;
+        }
     }
 
     pub(super) async fn start_shell(&mut self, room: RoomId, startup: Startup) -> Option<Input> {

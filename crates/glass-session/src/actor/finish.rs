@@ -29,6 +29,7 @@ impl Actor {
             self.accepted.remove(&id);
             return None;
         }
+        self.approvals.retain(|(approval, _)| approval.id.0 != id);
         self.end_orphans(id);
         let mut events = self.last_output(id);
         let output = match &self.running {

@@ -15,10 +15,19 @@ impl Actor {
         match message {
             Message::Execute {
                 execution,
+                gate,
                 reply,
                 done,
             } => {
-                self.accept(*execution, reply, done).await;
+                self.accept(*execution, gate, reply, done).await;
+            }
+            Message::Judge { shell_id, gate } => self.judge(shell_id, gate).await,
+            Message::Answer {
+                shell_id,
+                answer,
+                reply,
+            } => {
+                let _ = reply.send(self.answered(shell_id, &answer).await);
             }
             Message::Watch { shell_id, done } => self.watch(shell_id, done),
             Message::Cancel { shell_id, reply } => self.cancel(shell_id, reply).await,
@@ -231,6 +240,7 @@ impl Actor {
         if due(&mut self.snapshot_at, now) {
             self.ask_for_snapshot();
         }
+        self.end_unanswered(now).await;
         if let Some(running) = &mut self.running
             && due(&mut running.deadline, now)
         {

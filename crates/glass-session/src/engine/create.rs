@@ -242,6 +242,7 @@ impl Engine {
                 Some(_) => self.last_ended(&id)?,
                 None => None,
             },
+            approvals: Vec::new(),
         };
         let live = Arc::new(Mutex::new(live));
         let workspace = self.find_workspace(&session.workspace_root, &session.cwd);
@@ -260,6 +261,7 @@ impl Engine {
             live: live.clone(),
             feed: feed.clone(),
             workspace: workspace.clone(),
+            gate: Arc::default(),
         };
         lock(&self.0.sessions).insert(id.clone(), handle);
         let actor = Actor::new(Parts {

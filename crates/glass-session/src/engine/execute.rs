@@ -1,5 +1,6 @@
 //! Accepting commands.
 
+use super::gate::asked;
 use super::{Caller, Engine, Handle, SessionSpec, may_see};
 use crate::actor::{Finished, Message, Refusal, lock};
 use crate::context::now_ms;
@@ -45,6 +46,8 @@ pub struct OrderSpec {
     pub env: Vec<(String, String)>,
     /// The rights asked for.
     pub sandbox: Option<SandboxPolicy>,
+    /// Whether nobody is to be asked about it.
+    pub skip_approval: bool,
 }
 
 /// An accepted execution, to follow or to wait for.
@@ -78,7 +81,7 @@ impl Engine {
         target: Target,
         order: OrderSpec,
     ) -> Result<Ticket, ExecuteError> {
-        self.check(&order)?;
+        self.check(caller, &order)?;
         if order.tool_call_id.is_empty() {
             return self.accept(caller, target, order, String::new()).await;
         }
@@ -111,7 +114,7 @@ impl Engine {
         Ok(execution.shell_id)
     }
 
-    fn check(&self, order: &OrderSpec) -> Result<(), ExecuteError> {
+    fn check(&self, caller: &Caller, order: &OrderSpec) -> Result<(), ExecuteError> {
         let max = self.0.context.settings.limits.command_bytes_max;
         let bytes = order.command.len();
         if order.command.trim().is_empty() {
@@ -133,6 +136,10 @@ impl Engine {
         ];
         for (what, text) in texts {
             check_text(what, text)?;
+        }
+        let may_skip = &self.0.context.settings.gatekeeping.skip;
+        if order.skip_approval && !may_skip.contains(&caller.role) {
+            return Err(ExecuteError::MayNotSkip);
         }
         for (name, value) in &order.env {
             if !is_variable_name(name) {
@@ -161,12 +168,15 @@ impl Engine {
         };
         let (session, handle) = self.find_target(caller, target, &order).await?;
         let sandbox = self.order_rights(caller, &session, &handle, &order)?;
-        let execution = plan_execution(&session, order, scope, sandbox);
+        let skip = order.skip_approval;
+        let execution = plan_execution(caller, &session, order, scope, sandbox);
+        let judged = self.judge(&handle, asked(&session, &execution, skip)).await;
         let sandbox = execution.sandbox.clone();
         let (reply, accepted) = oneshot::channel();
         let (done_sender, done) = oneshot::channel();
         let message = Message::Execute {
             execution: Box::new(execution),
+            gate: Some(judged.gate),
             reply,
             done: Some(done_sender),
         };
@@ -369,6 +379,7 @@ fn requested_cwd(session: &Session, order: &OrderSpec) -> String {
 }
 
 fn plan_execution(
+    caller: &Caller,
     session: &Session,
     order: OrderSpec,
     scope: String,
@@ -386,6 +397,8 @@ fn plan_execution(
         requested_cwd,
         timeout_ms: u32::try_from(order.timeout_ms).unwrap_or(0),
         sandbox,
+        asked_by: caller.role,
+        held: false,
         phase: Phase::Queued,
         launch: None,
         slot: 0,

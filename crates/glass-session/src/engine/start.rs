@@ -4,11 +4,12 @@ use super::{Engine, Inner};
 use crate::actor::{Child, Inheritance};
 use crate::context::{Context, Settings};
 use crate::errors::EngineError;
+use crate::gate::Remembered;
 use crate::routes::Routes;
 use crate::shells;
 use crate::stands::Stands;
 use crate::tag::Tag;
-use glass_model::{EventIndex, SessionId};
+use glass_model::{EventIndex, Execution, Phase, SessionId};
 use glass_spawn::tree::{self, Manner, Scope, TreeEnd};
 use glass_spawn::{Keeper, KeeperEvent, LaunchInfo};
 use glass_store::Store;
@@ -36,6 +37,7 @@ impl Engine {
             .collect();
         let routes = Routes::default();
         let features = keeper.probe().await?;
+        let remembered = Remembered::open(&settings.gatekeeping.remembered);
         let context = Arc::new(Context {
             settings,
             store,
@@ -43,6 +45,7 @@ impl Engine {
             routes,
             features,
             stands: Stands::default(),
+            remembered,
         });
         let engine = Engine(Arc::new(Inner {
             context,
@@ -69,11 +72,16 @@ impl Engine {
             let only = session
                 .ephemeral
                 .then(|| executions.last().map(|last| last.shell_id));
+            let is_held = |run: &&Execution| run.held && run.phase == Phase::Queued;
+            let held: Vec<Execution> = executions.iter().filter(is_held).cloned().collect();
             let inheritance = Inheritance {
                 children,
                 executions,
             };
             self.take_up(session, next, inheritance);
+            for execution in held {
+                self.judge_again(execution);
+            }
             if let (Some(only), Some(handle)) = (only, self.live(&id)) {
                 self.dispose_when_done(handle, only);
             }

@@ -1,6 +1,6 @@
 //! The session's decisions, as text.
 
-use super::{Effect, Input, RoomId, State};
+use super::{Effect, Held, Input, RoomId, State};
 use glass_model::{AbortReason, Mode, ShellId, Startup, WaitStatus};
 use std::fmt::Write as _;
 
@@ -70,8 +70,8 @@ fn commands_run_one_after_the_other() {
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1), ROOM),
-            Input::Submit(id(2), ROOM),
+            Input::Submit(id(1), ROOM, Held::No),
+            Input::Submit(id(2), ROOM, Held::No),
             Input::ShellReady(ROOM),
             Input::Began,
             Input::Done(3),
@@ -93,7 +93,7 @@ fn a_command_whose_shell_died_unread_is_offered_again_and_then_runs_in_line_mode
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1), ROOM),
+            Input::Submit(id(1), ROOM, Held::No),
             Input::ShellReady(ROOM),
             Input::ShellExited(ROOM, WaitStatus::Signaled(9)),
             Input::ShellReady(ROOM),
@@ -114,7 +114,7 @@ fn a_command_that_began_is_never_begun_again() {
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1), ROOM),
+            Input::Submit(id(1), ROOM, Held::No),
             Input::ShellReady(ROOM),
             Input::Began,
             Input::ShellExited(ROOM, WaitStatus::Exited(3)),
@@ -135,7 +135,7 @@ fn a_cancelled_command_finishes_once_when_nothing_of_it_is_left() {
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1), ROOM),
+            Input::Submit(id(1), ROOM, Held::No),
             Input::ShellReady(ROOM),
             Input::Began,
             Input::Abort(None, AbortReason::User),
@@ -160,7 +160,7 @@ fn a_command_that_ended_before_the_signal_keeps_its_code() {
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1), ROOM),
+            Input::Submit(id(1), ROOM, Held::No),
             Input::ShellReady(ROOM),
             Input::Began,
             Input::Abort(Some(id(1)), AbortReason::User),
@@ -183,11 +183,11 @@ fn disposing_aborts_what_waits_and_what_runs() {
         Mode::Line,
         false,
         &[
-            Input::Submit(id(1), ROOM),
-            Input::Submit(id(2), ROOM),
+            Input::Submit(id(1), ROOM, Held::No),
+            Input::Submit(id(2), ROOM, Held::No),
             Input::Dispose,
             Input::Dispose,
-            Input::Submit(id(3), ROOM),
+            Input::Submit(id(3), ROOM, Held::No),
             Input::TreeEnded,
         ],
         "
@@ -206,7 +206,7 @@ fn a_pipe_session_whose_shell_never_starts_says_so() {
         Mode::Pipe,
         false,
         &[
-            Input::Submit(id(1), ROOM),
+            Input::Submit(id(1), ROOM, Held::No),
             Input::ShellFailed(ROOM, "slow".into()),
             Input::ShellFailed(ROOM, "slow".into()),
         ],
@@ -234,7 +234,7 @@ proptest::proptest! {
         for (what, room) in script {
             let room = RoomId(room);
             let input = match what {
-                0 | 1 => { next += 1; Input::Submit(id(next), room) }
+                0 | 1 => { next += 1; Input::Submit(id(next), room, Held::No) }
                 2 => Input::ShellReady(room),
                 3 => Input::ShellFailed(room, "x".into()),
                 4 => { if let Some(id) = current { begun.insert(id); } Input::Began }
@@ -267,9 +267,9 @@ fn commands_with_other_rights_have_a_shell_of_their_own() {
         Mode::Pipe,
         true,
         &[
-            Input::Submit(id(1), ROOM),
-            Input::Submit(id(2), other),
-            Input::Submit(id(3), ROOM),
+            Input::Submit(id(1), ROOM, Held::No),
+            Input::Submit(id(2), other, Held::No),
+            Input::Submit(id(3), ROOM, Held::No),
             Input::ShellReady(ROOM),
             Input::Done(0),
             Input::ShellReady(other),

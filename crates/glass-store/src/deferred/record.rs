@@ -1,7 +1,7 @@
 //! Changes as the bytes of a record.
 
 use glass_model::{
-    Event, EventBody, EventIndex, Execution, LaunchId, Outcome, Phase, ShellId, Stream,
+    Event, EventBody, EventIndex, Execution, LaunchId, Outcome, Phase, Role, ShellId, Stream,
 };
 
 use crate::change::Change;
@@ -15,6 +15,7 @@ const START: u64 = 1;
 const EVENT: u64 = 2;
 const END: u64 = 3;
 const MOVE: u64 = 4;
+const INSERT_FOR_AGENT: u64 = 5;
 const COMMAND_START: u64 = 0;
 const OUTPUT: u64 = 1;
 const EXIT: u64 = 2;
@@ -37,8 +38,13 @@ pub(super) fn encode(changes: &[Change]) -> Option<Vec<u8>> {
 
 fn encode_change(encoder: &mut Encoder, change: &Change) -> Option<()> {
     match change {
-        Change::InsertExecution(execution) if execution.phase == Phase::Running => {
-            encoder.number(INSERT);
+        Change::InsertExecution(execution)
+            if execution.phase == Phase::Running && !execution.held =>
+        {
+            encoder.number(match execution.asked_by {
+                Role::Person => INSERT,
+                Role::Agent => INSERT_FOR_AGENT,
+            });
             encode_execution(encoder, execution)?;
         }
         Change::StartExecution {
@@ -110,7 +116,10 @@ fn encode_event(encoder: &mut Encoder, event: &Event) -> Option<()> {
         EventBody::Cwd { cwd } => {
             encoder.number(CWD).text(cwd);
         }
-        EventBody::Dropped { .. } | EventBody::Disposed | EventBody::Status { .. } => return None,
+        EventBody::Dropped { .. }
+        | EventBody::Disposed
+        | EventBody::ApprovalPending { .. }
+        | EventBody::Status { .. } => return None,
     }
     Some(())
 }
@@ -155,7 +164,8 @@ pub(super) fn decode(payload: &[u8]) -> Option<Vec<Change>> {
 
 fn decode_change(decoder: &mut Decoder<'_>) -> Option<Change> {
     Some(match decoder.number()? {
-        INSERT => Change::InsertExecution(decode_execution(decoder)?),
+        INSERT => Change::InsertExecution(decode_execution(decoder, Role::Person)?),
+        INSERT_FOR_AGENT => Change::InsertExecution(decode_execution(decoder, Role::Agent)?),
         START => Change::StartExecution {
             shell_id: ShellId(small(decoder)?),
             launch: LaunchId(decoder.number()?),
@@ -225,7 +235,7 @@ fn decode_event(decoder: &mut Decoder<'_>) -> Option<Event> {
     })
 }
 
-fn decode_execution(decoder: &mut Decoder<'_>) -> Option<Execution> {
+fn decode_execution(decoder: &mut Decoder<'_>, asked_by: Role) -> Option<Execution> {
     let shell_id = ShellId(small(decoder)?);
     let session = decoder.text()?.parse().ok()?;
     let (command, cwd, tool_call_id) = (decoder.text()?, decoder.text()?, decoder.text()?);
@@ -246,6 +256,8 @@ fn decode_execution(decoder: &mut Decoder<'_>) -> Option<Execution> {
         requested_cwd,
         timeout_ms: small(decoder)?,
         sandbox: sandbox_of(decoder.bytes()?).ok()?,
+        asked_by,
+        held: false,
         phase: Phase::Running,
         launch: Some(LaunchId(decoder.number()?)),
         slot: small(decoder)?,

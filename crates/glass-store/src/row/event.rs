@@ -1,7 +1,7 @@
 //! Events as rows. What can be searched or summed is in columns of its own;
 //! texts are in the payload.
 
-use glass_model::{Dropped, Event, EventBody, EventIndex, ShellId, Stream};
+use glass_model::{ApprovalId, Dropped, Event, EventBody, EventIndex, ShellId, Stream};
 use rusqlite::{Connection, Row, params};
 
 use crate::codec::{Decoder, Encoder};
@@ -23,6 +23,7 @@ const EXIT: i64 = 3;
 const CWD: i64 = 4;
 const DISPOSED: i64 = 5;
 const STATUS: i64 = 6;
+const APPROVAL_PENDING: i64 = 7;
 
 /// What a body is in columns.
 struct Columns {
@@ -119,6 +120,15 @@ fn columns(body: &EventBody) -> Result<Columns, WriteError> {
         }
         EventBody::Cwd { cwd } => Columns::of_text(CWD, Some(encoder.text(cwd).finish())),
         EventBody::Disposed => Columns::of_text(DISPOSED, None),
+        EventBody::ApprovalPending {
+            approval_id,
+            command,
+            reason,
+        } => {
+            encoder.number(u64::from(approval_id.0.0));
+            encoder.text(command).text(reason);
+            Columns::of_text(APPROVAL_PENDING, Some(encoder.finish()))
+        }
         EventBody::Status { status, detail } => {
             Columns::of_text(STATUS, Some(encoder.text(status).text(detail).finish()))
         }
@@ -186,6 +196,11 @@ fn text_body(kind: i64, payload: &[u8]) -> Option<EventBody> {
             cwd: decoder.text()?,
         },
         DISPOSED => EventBody::Disposed,
+        APPROVAL_PENDING => EventBody::ApprovalPending {
+            approval_id: ApprovalId(ShellId(u32::try_from(decoder.number()?).ok()?)),
+            command: decoder.text()?,
+            reason: decoder.text()?,
+        },
         STATUS => EventBody::Status {
             status: decoder.text()?,
             detail: decoder.text()?,

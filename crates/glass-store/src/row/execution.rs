@@ -8,24 +8,26 @@ use rusqlite::{Connection, Row, params};
 use crate::codec::{Decoder, Encoder};
 use crate::error::{ReadError, WriteError};
 use crate::row::{
-    abort_column, abort_of, column, natural, sandbox_column, sandbox_of, texts_column, texts_of,
+    abort_column, abort_of, column, natural, role_column, role_of, sandbox_column, sandbox_of,
+    texts_column, texts_of,
 };
 
 /// The columns that [`read`] expects, in this order.
 pub(crate) const SELECT: &str = "SELECT shell_id, id, command, e.cwd, tool_call_id, \
      tool_call_scope, env, requested_cwd, timeout_ms, e.sandbox, phase, launch, slot, start_idx, \
      end_idx, started_ms, ended_ms, code, abort_reason, signal, out_of_memory, shell_replaced, \
-     sandbox_denials, spawn_error FROM executions AS e JOIN sessions AS s ON e.session = s.row";
+     sandbox_denials, spawn_error, rejected, asked_by, held FROM executions AS e JOIN sessions AS s ON e.session = s.row";
 
 const INSERT: &str = "INSERT INTO executions (shell_id, session, command, cwd, tool_call_id, \
      tool_call_scope, env, requested_cwd, timeout_ms, sandbox, phase, launch, slot, start_idx, \
      end_idx, started_ms, ended_ms, code, abort_reason, signal, out_of_memory, shell_replaced, \
-     sandbox_denials, spawn_error) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
-     ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
+     sandbox_denials, spawn_error, rejected, asked_by, held) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
+     ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, \
+     ?27)";
 
 const END: &str = "UPDATE executions SET phase = 2, end_idx = ?2, ended_ms = ?3, code = ?4, \
      abort_reason = ?5, signal = ?6, out_of_memory = ?7, shell_replaced = ?8, \
-     sandbox_denials = ?9, spawn_error = ?10, kept = ?11 WHERE shell_id = ?1 AND phase < 2";
+     sandbox_denials = ?9, spawn_error = ?10, kept = ?11, rejected = ?12, held = 0 WHERE shell_id = ?1 AND phase < 2";
 
 /// Writes a new execution. The inner error is SQLite's own, so that a taken
 /// key can be told from the rest.
@@ -61,6 +63,9 @@ pub(crate) fn insert(
         details.shell_replaced,
         texts_column(&details.sandbox_denials),
         execution.outcome.spawn_error,
+        execution.outcome.rejected,
+        role_column(execution.asked_by),
+        execution.held,
     ];
     Ok(conn
         .prepare_cached(INSERT)
@@ -89,6 +94,7 @@ pub(crate) fn end(
         texts_column(&outcome.details.sandbox_denials),
         outcome.spawn_error,
         column(kept, "a length")?,
+        outcome.rejected,
     ];
     Ok(conn.prepare_cached(END)?.execute(values)?)
 }
@@ -157,6 +163,8 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Execution, ReadError> {
         requested_cwd: row.get(7)?,
         timeout_ms: natural(row.get(8)?, "a timeout")?,
         sandbox: sandbox(row)?,
+        asked_by: role_of(row.get(25)?)?,
+        held: row.get(26)?,
         phase: match row.get::<_, i64>(10)? {
             0 => Phase::Queued,
             1 => Phase::Running,
@@ -183,6 +191,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Execution, ReadError> {
                 )?,
             },
             spawn_error: row.get(23)?,
+            rejected: row.get(24)?,
         },
     })
 }

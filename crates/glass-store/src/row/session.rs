@@ -1,11 +1,11 @@
 //! Sessions as rows. The environment has a table of its own, because it is
 //! large and seldom changes, while the row changes with every command.
 
-use glass_model::{Mode, Role, Session, Shell, ShellKind, Startup};
+use glass_model::{Mode, Session, Shell, ShellKind, Startup};
 use rusqlite::{Connection, Row, params};
 
 use crate::error::ReadError;
-use crate::row::{natural, sandbox_column, sandbox_of};
+use crate::row::{natural, role_column, role_of, sandbox_column, sandbox_of};
 
 /// The columns that [`read`] expects, in this order. A session was last active
 /// when its last event happened, unless its row says that it was later.
@@ -26,10 +26,7 @@ pub(crate) fn insert(conn: &Connection, session: &Session) -> rusqlite::Result<i
         session.id.as_str(),
         session.name,
         session.task,
-        match session.owner {
-            Role::Agent => 0,
-            Role::Person => 1,
-        },
+        role_column(session.owner),
         mode_column(session.mode),
         session.auto,
         shell_column(session.shell.kind),
@@ -117,11 +114,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session, ReadError> {
         id: id.parse().map_err(|_| corrupt())?,
         name: row.get(1)?,
         task: row.get(2)?,
-        owner: match row.get::<_, i64>(3)? {
-            0 => Role::Agent,
-            1 => Role::Person,
-            _ => return Err(corrupt()),
-        },
+        owner: role_of(row.get(3)?)?,
         mode: mode_of(row.get(4)?)?,
         auto: row.get(5)?,
         shell: Shell {

@@ -1,10 +1,11 @@
 //! `policy check` and `policy test`. Nothing is run, and no daemon is needed.
 
 use crate::cli::{Policy, PolicyCheck};
+use crate::client::Context;
 use crate::error::{Failure, Kind};
 use crate::stdout;
 use glass_model::{Decision, ShellKind};
-use glass_policy::{Command, Layer, RuleFile, RuleSet, RulesError, decide, failures, text};
+use glass_policy::{Command, Layer, RuleFile, RulesError, decide, failures, text};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -19,7 +20,8 @@ pub(super) fn policy(command: &Policy) -> Result<ExitCode, Failure> {
 /// The decision is the answer and not our success, so every decision exits
 /// with 0.
 fn check(arguments: &PolicyCheck) -> Result<ExitCode, Failure> {
-    let mut rules = RuleSet::new();
+    let context = Context::load()?;
+    let mut rules = context.loaded.settings.policy.rules()?;
     if let Some(path) = &arguments.rules {
         let file = RuleFile::parse(&read(path)?).map_err(|error| unusable(path, &error))?;
         rules = rules.with(Layer::User, file);

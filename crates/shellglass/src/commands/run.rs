@@ -107,6 +107,7 @@ fn request(context: &Context, arguments: &Run) -> Result<ExecuteRequest, Failure
         tool_call_id: resume::fresh_key()?,
         requested_sandbox_policy: arguments.sandbox.policy(),
         file_output_threshold_bytes: Some(limits.file_output_threshold_bytes),
+        skip_approval: arguments.yes,
         ..ShellArgs::default()
     };
     let ephemeral = is_ephemeral.then(|| ephemeral(context, arguments, working_directory));

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// The section that a project may narrow.
 const PROJECT_SECTION: &str = "limits";
 
+/// What a project may say about commands.
+const PROJECT_POLICY: [&str; 2] = ["builtin_allow", "rule"];
+
 /// Where a value comes from, for people: a path and line, or a variable.
 pub(crate) type Origins = BTreeMap<(String, String), String>;
 
@@ -90,6 +93,11 @@ impl Stack {
     fn narrow(&mut self, path: &Path, text: &str, table: toml::Table) -> Result<(), ConfigError> {
         let in_force = limits(&self.settings());
         for (section, key, value) in entries(table) {
+            if section == "policy" && PROJECT_POLICY.contains(&key.as_str()) {
+                // They are a layer of their own, which the daemon reads when a
+                // command comes.
+                continue;
+            }
             if section != PROJECT_SECTION {
                 let key = format!("{section}.{key}");
                 let line = read::line_of_key(text, &key).unwrap_or(1);

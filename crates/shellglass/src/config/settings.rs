@@ -3,6 +3,7 @@
 //! variables come from it.
 
 use super::limits::LimitSettings;
+use super::policy::{ApprovalSettings, PolicySettings};
 use super::redaction::RedactionSettings;
 use super::sandbox::SandboxSettings;
 use schemars::JsonSchema;
@@ -24,6 +25,10 @@ pub(crate) struct Settings {
     pub limits: LimitSettings,
     /// What commands may do.
     pub sandbox: SandboxSettings,
+    /// Which commands run without a question.
+    pub policy: PolicySettings,
+    /// Who answers questions, and until when.
+    pub approvals: ApprovalSettings,
     /// The process that holds the children.
     pub keeper: KeeperSettings,
     /// What is taken out of output.

@@ -7,8 +7,8 @@ use super::verdict;
 use crate::client::{Client, Context, connect};
 use crate::error::{Failure, Kind};
 use crate::stdout::{self, Reader};
-use glass_proto::agent::v1::ShellStream;
 use glass_proto::agent::v1::shell_stream::Event;
+use glass_proto::agent::v1::{ShellApprovalPending, ShellStream};
 use glass_proto::shellglass::v1::{CancelRequest, ExecuteRequest};
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -250,6 +250,11 @@ impl Follower {
                 let _ = std::io::stderr().write_all(fresh);
                 return Ok(Next::Event);
             }
+            Event::ApprovalPending(pending) => {
+                self.progress.hide();
+                waits(&pending);
+                return Ok(Next::Event);
+            }
             _ => self.progress.hide(),
         }
         match event {
@@ -258,7 +263,9 @@ impl Follower {
             Event::PermissionDenied(denied) => Err(Failure::new(Kind::Refused, denied.error)),
             Event::SpawnError(error) => Err(Failure::new(Kind::Broken, error.error)
                 .hint("nothing was run; is the directory there, and is the shell?")),
-            Event::Start(_) | Event::Stdout(_) | Event::Stderr(_) => Ok(Next::Event),
+            Event::Start(_) | Event::Stdout(_) | Event::Stderr(_) | Event::ApprovalPending(_) => {
+                Ok(Next::Event)
+            }
         }
     }
 
@@ -270,4 +277,14 @@ impl Follower {
             Reader::Gone => Ok(Next::ReaderGone),
         }
     }
+}
+
+/// Says that the command waits, and how to answer.
+fn waits(pending: &ShellApprovalPending) {
+    let id = &pending.approval_id;
+    eprintln!("shellglass: waits for approval {id}");
+    for line in pending.reason.lines() {
+        eprintln!("  {}", glass_policy::text::visible(line));
+    }
+    eprintln!("hint: `shellglass approvals approve {id}`, or `approvals deny {id}`, elsewhere");
 }

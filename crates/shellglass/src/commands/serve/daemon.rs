@@ -29,6 +29,9 @@ const HANDOVER_PAUSE: Duration = Duration::from_millis(20);
 /// How often quotas are looked at.
 const RETENTION_PAUSE: Duration = Duration::from_secs(5);
 
+/// Answers that hold for always, beside the journal.
+pub(crate) const REMEMBERED_FILE: &str = "remembered.toml";
+
 /// Serves until it is told to stop; `announce` says where, once it is ready.
 pub(super) async fn run(
     plan: &Plan,
@@ -39,7 +42,7 @@ pub(super) async fn run(
     let store = take_journal(plan).await?;
     let tokens = tokens::load(&plan.data_dir)?;
     let (keeper, events) = reach_keeper(plan).await?;
-    let started = Engine::start(session_settings(plan), store, keeper, events).await;
+    let started = Engine::start(session_settings(plan)?, store, keeper, events).await;
     let engine = started.map_err(|error| Failure::new(Kind::Failed, with_causes(&error)))?;
     let _pid_file = PidFile::write(plan.pid_file())?;
     tokio::spawn(keep_within_quotas(engine.clone()));
@@ -142,9 +145,11 @@ async fn reach_keeper(plan: &Plan) -> Result<(Keeper, mpsc::Receiver<KeeperEvent
         .map_err(|error| Failure::new(Kind::Failed, with_causes(&error)))
 }
 
-fn session_settings(plan: &Plan) -> Settings {
+fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
     let session = &plan.settings.session;
-    Settings {
+    let remembered = plan.data_dir.join(REMEMBERED_FILE);
+    let policy = &plan.settings.policy;
+    Ok(Settings {
         limits: Limits::from(&plan.settings.limits),
         runtime_dir: plan.runtime_dir.clone(),
         base_env: environment::entries(std::env::vars_os(), &session.scrub_env),
@@ -155,7 +160,8 @@ fn session_settings(plan: &Plan) -> Settings {
         working_directory: plan.working_directory(),
         cgroups: plan.uses_cgroups(),
         sandboxing: plan.sandboxing(),
-    }
+        gatekeeping: policy.gatekeeping(&plan.settings.approvals, remembered)?,
+    })
 }
 
 /// Where we listen, as a person copies it.

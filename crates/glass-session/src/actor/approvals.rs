@@ -1,0 +1,139 @@
+//! Commands that wait for a person. Their clock stands still meanwhile, and
+//! those behind them wait too: commands of a session run in their order.
+
+use super::{Actor, Aftermath};
+use crate::context::now_ms;
+use crate::gate::{Gate, Question};
+use crate::state::{Held, Input};
+use glass_model::{Answer, Approval, ApprovalId, EventBody, ShellId};
+use glass_store::Change;
+use std::time::{Duration, Instant};
+
+impl Actor {
+    /// Notes in what is about to be journaled whether it is held.
+    pub(super) fn hold(&mut self, id: ShellId, held: Held) {
+        if let Some(execution) = self.accepted.get_mut(&id) {
+            execution.held = held == Held::Yes;
+        }
+    }
+
+    /// Does with a held command what its gate says.
+    pub(super) async fn judge(&mut self, id: ShellId, gate: Gate) {
+        if !self.accepted.get(&id).is_some_and(|run| run.held) {
+            // It was cancelled meanwhile.
+            return;
+        }
+        match gate {
+            Gate::Open => self.release_held(id, None).await,
+            Gate::Shut(why) => self.take(Input::Reject(id, why)).await,
+            Gate::Ask(question) => self.ask(id, question),
+        }
+    }
+
+    fn ask(&mut self, id: ShellId, question: Question) {
+        let Some(execution) = self.accepted.get(&id) else {
+            return;
+        };
+        let wait =
+            Duration::from_millis(u64::from(self.context.settings.gatekeeping.answer_ms_max));
+        let asked_ms = now_ms();
+        let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+        let cwd = match execution.requested_cwd.is_empty() {
+            true => self.session.cwd.clone(),
+            false => execution.requested_cwd.clone(),
+        };
+        let approval = Approval {
+            id: ApprovalId(id),
+            session: self.session.id.clone(),
+            task: self.session.task.clone(),
+            command: execution.command.clone(),
+            cwd,
+            sandbox: execution.sandbox.clone(),
+            asked_by: execution.asked_by,
+            reason: question.reason,
+            prefixes: question.prefixes,
+            asked_ms,
+            deadline_ms: Some(asked_ms.saturating_add(wait_ms)),
+        };
+        let body = EventBody::ApprovalPending {
+            approval_id: approval.id,
+            command: approval.command.clone(),
+            reason: approval.reason.clone(),
+        };
+        self.approvals.push((approval, Instant::now() + wait));
+        self.tell(id, body, Vec::new());
+        self.show();
+    }
+
+    /// Takes a person's word. Says whether there was a question.
+    pub(super) async fn answered(&mut self, id: ShellId, answer: &Answer) -> bool {
+        if !self.is_asked(id) {
+            return false;
+        }
+        let reason = answer.reason.trim();
+        if answer.approve {
+            let detail = match reason.is_empty() {
+                true => "a person allowed it".to_owned(),
+                false => format!("a person allowed it: {reason}"),
+            };
+            self.release_held(id, Some(detail)).await;
+        } else {
+            let why = match reason.is_empty() {
+                true => "a person refused it".to_owned(),
+                false => format!("a person refused it: {reason}"),
+            };
+            self.take(Input::Reject(id, why)).await;
+        }
+        true
+    }
+
+    fn is_asked(&self, id: ShellId) -> bool {
+        let mut waiting = self.approvals.iter();
+        waiting.any(|(approval, _)| approval.id.0 == id)
+    }
+
+    async fn release_held(&mut self, id: ShellId, detail: Option<String>) {
+        self.hold(id, Held::No);
+        self.approvals.retain(|(approval, _)| approval.id.0 != id);
+        let change = Change::ReleaseExecution { shell_id: id };
+        match detail {
+            Some(detail) => {
+                let status = "approved".to_owned();
+                self.tell(id, EventBody::Status { status, detail }, vec![change]);
+            }
+            None => self.write(vec![change], Aftermath::default()),
+        }
+        self.take(Input::Release(id)).await;
+    }
+
+    /// Writes an event of an execution, with what belongs to it.
+    fn tell(&mut self, id: ShellId, body: EventBody, mut changes: Vec<Change>) {
+        let event = self.event(Some(id), body);
+        changes.push(self.recorded(&event));
+        let aftermath = Aftermath {
+            events: vec![event],
+            finished: None,
+        };
+        self.write(changes, aftermath);
+    }
+
+    /// When the first question is no longer worth an answer.
+    pub(super) fn approval_deadline(&self) -> Option<Instant> {
+        self.approvals.iter().map(|(_, deadline)| *deadline).min()
+    }
+
+    /// Nobody's word is a refusal.
+    pub(super) async fn end_unanswered(&mut self, now: Instant) {
+        let over: Vec<ShellId> = self
+            .approvals
+            .iter()
+            .filter(|(_, deadline)| *deadline <= now)
+            .map(|(approval, _)| approval.id.0)
+            .collect();
+        let seconds = self.context.settings.gatekeeping.answer_ms_max / 1000;
+        for id in over {
+            let why = format!("nobody allowed it within {seconds} seconds");
+            self.take(Input::Reject(id, why)).await;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A person answers on the command line.
+
+use super::{Watched, rejected};
+use shellglass_tests::calls::success;
+use shellglass_tests::program::{finish, ran};
+use std::process::Stdio;
+
+#[tokio::test]
+async fn a_person_sees_exactly_what_would_run_and_answers() {
+    let watched = Watched::start("").await;
+    let command = "touch a\u{202e}b \u{1b}[2J";
+    let asked = watched.ask(watched.session.request(command));
+    let id = watched.until_waiting(1).await[0].approval_id.clone();
+    let listed = ran(watched.daemon.command().args(["approvals"])).quiet();
+    assert!(
+        listed.contains("  | touch a<U+202E>b <U+001B>[2J\n"),
+        "{listed}"
+    );
+    assert!(listed.starts_with(&format!("{id}  session {}", watched.session.id)));
+    assert!(!listed.contains('\u{1b}'), "{listed:?}");
+    let listed = ran(watched
+        .daemon
+        .command()
+        .args(["approvals", "list", "--json"]))
+    .quiet();
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed["approvals"][0]["command"], command);
+    let denied = ran(watched
+        .daemon
+        .command()
+        .args(["approvals", "deny", &id, "--reason", "no"]));
+    assert_eq!(denied.status, 0, "{denied:?}");
+    assert_eq!(rejected(asked.await.unwrap()), "a person refused it: no");
+    ran(watched.daemon.command().args(["approvals", "approve", &id])).failed_with(1);
+
+    let asked = watched.ask(watched.session.request("touch c"));
+    let id = watched.until_waiting(1).await[0].approval_id.clone();
+    let approve = ["approvals", "approve", &id, "--scope", "session"];
+    assert_eq!(ran(watched.daemon.command().args(approve)).status, 0);
+    success(asked.await.unwrap());
+    success(watched.run("touch d").await);
+}
+
+#[tokio::test]
+async fn run_says_that_it_waits_and_exits_as_the_answer_makes_it() {
+    let watched = Watched::start("").await;
+    let config = "[[policy.rule]]\nprefix = [\"echo\", \"maybe\"]\ndecision = \"ask\"\n";
+    std::fs::write(watched.marker(".shellglass.toml"), config).unwrap();
+    let start = |arguments: &[&str]| {
+        let mut command = watched.daemon.command();
+        command.args(arguments).current_dir(watched.daemon.home());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    for (word, status, printed) in [("approve", 0, "maybe\n"), ("deny", 126, "")] {
+        let run = start(&["run", "echo maybe"]);
+        let id = watched.until_waiting(1).await[0].approval_id.clone();
+        assert_eq!(
+            ran(watched.daemon.command().args(["approvals", word, &id])).status,
+            0
+        );
+        let run = tokio::task::spawn_blocking(|| finish(run)).await.unwrap();
+        assert_eq!(
+            (run.status, run.out().as_str()),
+            (status, printed),
+            "{run:?}"
+        );
+        let hint = format!("`shellglass approvals approve {id}`");
+        assert!(run.stderr.contains(&hint), "{run:?}");
+    }
+    let yes = tokio::task::spawn_blocking({
+        let run = start(&["run", "--yes", "echo maybe"]);
+        || finish(run)
+    });
+    assert_eq!(yes.await.unwrap().quiet(), "maybe\n");
+    let refused = tokio::task::spawn_blocking({
+        let run = start(&["run", "mkfs.ext4 /dev/sda"]);
+        || finish(run)
+    });
+    let refused = refused.await.unwrap();
+    assert_eq!(
+        (refused.status, refused.out().as_str()),
+        (126, ""),
+        "{refused:?}"
+    );
+    assert!(refused.stderr.contains("mkfs"), "{refused:?}");
+}

@@ -1,0 +1,168 @@
+//! What is remembered, what projects say, and what the configuration decides.
+
+use super::{Watched, rejected, resolve};
+use glass_proto::shellglass::v1::{ApprovalScope, SessionMode};
+use shellglass_tests::calls::{refused, success};
+use shellglass_tests::{Daemon, TestSession};
+use tonic::Code;
+
+/// Allows what waits, for as long as `scope` says.
+async fn allow(watched: &Watched, command: &str, scope: ApprovalScope) {
+    let asked = watched.ask(watched.session.request(command));
+    let id = watched.until_waiting(1).await[0].approval_id.clone();
+    watched.answer(&id, true, scope).await;
+    success(asked.await.unwrap());
+}
+
+/// Asks, and refuses; the command must have waited.
+async fn is_asked_about(watched: &Watched, command: &str) {
+    let asked = watched.ask(watched.session.request(command));
+    let id = watched.until_waiting(1).await[0].approval_id.clone();
+    watched.answer(&id, false, ApprovalScope::Once).await;
+    rejected(asked.await.unwrap());
+}
+
+#[tokio::test]
+async fn for_the_session_means_commands_like_it_in_this_session() {
+    let watched = Watched::start("").await;
+    allow(&watched, "touch a", ApprovalScope::Session).await;
+    success(watched.run("touch b").await);
+    // Neither what stands beside it, nor what it is only a part of.
+    is_asked_about(&watched, "touch b && mkdir c").await;
+    is_asked_about(&watched, "touch $(mkdir c)").await;
+    is_asked_about(&watched, "touch c > d").await;
+    let other = Watched::over(watched.daemon, SessionMode::Pipe).await;
+    is_asked_about(&other, "touch e").await;
+    assert!(!other.marker("c").exists() && !other.marker("e").exists());
+}
+
+#[tokio::test]
+async fn what_has_no_prefix_is_remembered_word_for_word_or_not_at_all() {
+    let watched = Watched::start("").await;
+    let command = "bash -c 'touch a'";
+    let asked = watched.ask(watched.session.request(command));
+    let waiting = watched.until_waiting(1).await.remove(0);
+    assert!(waiting.prefixes.is_empty(), "{waiting:?}");
+    let (client, id) = (&watched.session.client, &waiting.approval_id);
+    let always = resolve(client, id, true, ApprovalScope::Always, "").await;
+    refused(always, Code::FailedPrecondition);
+    assert_eq!(watched.waiting().await.len(), 1, "it still waits");
+    watched.answer(id, true, ApprovalScope::Session).await;
+    success(asked.await.unwrap());
+    success(watched.run(command).await);
+    is_asked_about(&watched, "bash -c 'touch b'").await;
+    assert!(!watched.marker("b").exists());
+}
+
+#[tokio::test]
+async fn always_outlives_the_daemon_and_holds_everywhere() {
+    let mut watched = Watched::start("").await;
+    allow(&watched, "touch a", ApprovalScope::Always).await;
+    watched.restart().await;
+    success(watched.run("touch b").await);
+    let watched = Watched::over(watched.daemon, SessionMode::Line).await;
+    success(watched.run("touch c").await);
+    is_asked_about(&watched, "mkdir d").await;
+}
+
+#[tokio::test]
+async fn the_users_rules_hold_for_everybody() {
+    let rules = r#"
+[policy]
+[[policy.rule]]
+prefix = ["touch"]
+decision = "allow"
+[[policy.rule]]
+prefix = ["echo", "never"]
+decision = "deny"
+reason = "We do not say that."
+[[policy.rule]]
+prefix = ["echo", "maybe"]
+decision = "ask"
+"#;
+    let watched = Watched::over(Daemon::start(rules), SessionMode::Pipe).await;
+    success(watched.run("touch a").await);
+    let why = rejected(watched.run("echo never mind").await);
+    assert!(why.contains("We do not say that."), "{why}");
+    is_asked_about(&watched, "echo maybe").await;
+    // Persons are not asked about what is merely doubtful.
+    let person = TestSession::with(&watched.daemon, "bash", SessionMode::Pipe).await;
+    assert_eq!(person.run("mkdir by-a-person").await.code, Some(0));
+    rejected(person.result(person.request("echo never mind")).await);
+    rejected(person.result(person.request("mkfs.ext4 /dev/sda")).await);
+    let skipping = person.with_args("echo maybe", |args| args.skip_approval = true);
+    success(person.result(skipping).await);
+    let skipping = person.with_args("echo never", |args| args.skip_approval = true);
+    rejected(person.result(skipping).await);
+}
+
+#[tokio::test]
+async fn rules_with_wrong_examples_keep_the_daemon_from_starting() {
+    let home = shellglass_tests::program::Home::default();
+    std::fs::create_dir_all(home.path().join("config")).unwrap();
+    let config =
+        "[[policy.rule]]\nprefix = [\"touch\"]\ndecision = \"allow\"\nmatch = [\"rm x\"]\n";
+    std::fs::write(home.path().join("config/config.toml"), config).unwrap();
+    let tried = shellglass_tests::program::ran(home.line().arg("serve"));
+    let said = tried.failed_with(1);
+    assert!(said.contains("rule 1 (`touch`)"), "{said}");
+}
+
+#[tokio::test]
+async fn a_project_only_narrows_and_its_changes_count_at_once() {
+    let watched = Watched::start("").await;
+    let file = watched.marker(".shellglass.toml");
+    let rule = |prefix: &str, decision: &str| {
+        format!("[[policy.rule]]\nprefix = [\"{prefix}\"]\ndecision = \"{decision}\"\n")
+    };
+    success(watched.run("echo hi").await);
+    std::fs::write(&file, rule("echo", "deny") + &rule("mkdir", "allow")).unwrap();
+    rejected(watched.run("echo hi").await);
+    is_asked_about(&watched, "mkdir a").await;
+    std::fs::write(&file, "[policy]\nbuiltin_allow = false\n").unwrap();
+    is_asked_about(&watched, "echo hi").await;
+    // What cannot be read lets nothing through.
+    std::fs::write(&file, "[policy\n").unwrap();
+    let why = rejected(watched.run("echo hi").await);
+    assert!(why.contains(".shellglass.toml cannot be used"), "{why}");
+    std::fs::remove_file(&file).unwrap();
+    success(watched.run("echo hi").await);
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &file,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    rejected(watched.run("echo hi").await);
+}
+
+#[tokio::test]
+async fn a_command_that_names_an_ignored_path_is_refused() {
+    let watched = Watched::start("").await;
+    std::fs::write(watched.marker(".shellglassignore"), "*.env\nprivate/\n").unwrap();
+    std::fs::write(watched.marker("a.env"), "secret\n").unwrap();
+    for command in [
+        "cat a.env",
+        "cat ./b/../a.env",
+        "ls private/x",
+        "cat < a.env",
+    ] {
+        let why = rejected(watched.run(command).await);
+        assert!(why.contains("ignored here"), "{command}: {why}");
+    }
+    success(watched.run("echo env").await);
+    let person = TestSession::with(&watched.daemon, "bash", SessionMode::Pipe).await;
+    let why = rejected(person.result(person.request("cat a.env")).await);
+    assert!(why.contains("'a.env'"), "{why}");
+}
+
+#[tokio::test]
+async fn the_opt_out_lets_doubtful_commands_run_and_dangerous_ones_not() {
+    let variables = [("SHELLGLASS_EXEC_ALLOW_UNSAFE", "1")];
+    let daemon = Daemon::start_with("[policy]\n", &variables, &[]);
+    let watched = Watched::over(daemon, SessionMode::Pipe).await;
+    success(watched.run("touch a").await);
+    rejected(watched.run("mkfs.ext4 /dev/sda").await);
+}
