@@ -74,6 +74,8 @@ fn execution(session: &Session, shell_id: ShellId) -> Execution {
         requested_cwd: String::new(),
         timeout_ms: 0,
         sandbox: SandboxPolicy::none(),
+        asked_by: glass_model::Role::Agent,
+        held: false,
         phase: Phase::Running,
         launch: None,
         slot: 0,

@@ -8,6 +8,7 @@
     reason = "a failing test panics"
 )]
 
+mod defaults;
 mod stream;
 
 pub use stream::{Streamed, Submitted, exists};
@@ -96,7 +97,7 @@ impl Daemon {
     ) -> Daemon {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let setup = Setup {
-            config: without_walls(config),
+            config: defaults::without_walls(config),
             variables: variables.iter().map(own).collect(),
             arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
             ..Setup::default()
@@ -106,9 +107,7 @@ impl Daemon {
 
     /// Starts one in a directory that exists, with everything said.
     pub fn set_up(home: TempDir, mut setup: Setup) -> Daemon {
-        if !setup.config.contains("[policy]") {
-            setup.config += ASKING_NOBODY;
-        }
+        setup.config = defaults::asking_nobody(setup.config);
         std::fs::create_dir_all(home.path().join("config")).unwrap();
         std::fs::write(home.path().join("config/config.toml"), &setup.config).unwrap();
         let mut daemon = Daemon {
@@ -254,19 +253,6 @@ impl Drop for Daemon {
         assert_no_panic(&self.log());
     }
 }
-
-/// A configuration in which commands have walls only where they are asked for:
-/// most tests are about something else. It comes last, so that lines keep their
-/// numbers.
-pub(crate) fn without_walls(config: &str) -> String {
-    if config.contains("[sandbox]") {
-        return config.to_owned();
-    }
-    format!("{config}\n[sandbox]\ndefault = \"none\"\nagent = \"none\"\n")
-}
-
-/// Nobody is there to be asked, unless a test is about that.
-const ASKING_NOBODY: &str = "\n[policy]\nagent = \"deny\"\n";
 
 /// Nothing that a test does may make the daemon panic.
 fn assert_no_panic(log: &str) {

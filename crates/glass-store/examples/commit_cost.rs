@@ -123,6 +123,8 @@ fn command(session: &SessionId, shell: ShellId, index: u64) -> (Vec<Change>, Vec
         requested_cwd: String::new(),
         timeout_ms: 30_000,
         sandbox: SandboxPolicy::none(),
+        asked_by: glass_model::Role::Agent,
+        held: false,
         phase: Phase::Running,
         launch: Some(LaunchId(1)),
         slot: 0,

@@ -18,6 +18,8 @@ fn start(id: u32, command: &str) -> Vec<Change> {
         requested_cwd: String::new(),
         timeout_ms: 5,
         sandbox: SandboxPolicy::none(),
+        asked_by: glass_model::Role::Agent,
+        held: false,
         phase: Phase::Running,
         launch: Some(LaunchId(1 << 40)),
         slot: 3,

@@ -76,6 +76,8 @@ pub fn execution(session: &SessionId, shell: ShellId) -> Execution {
         requested_cwd: String::new(),
         timeout_ms: 0,
         sandbox: SandboxPolicy::none(),
+        asked_by: glass_model::Role::Agent,
+        held: false,
         phase: Phase::Queued,
         launch: None,
         slot: 0,

@@ -32,6 +32,7 @@ fn full_outcome() -> Outcome {
             sandbox_denials: vec!["write /etc".to_owned()],
         },
         spawn_error: Some("no such file".to_owned()),
+        rejected: Some("not allowed".to_owned()),
     }
 }
 
