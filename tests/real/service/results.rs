@@ -375,10 +375,4 @@ async fn what_this_version_does_not_have_is_refused() {
         client.wait(wire::WaitRequest::default()).await,
         Code::Unimplemented,
     );
-    refused(
-        client.list_approvals(wire::Empty {}).await,
-        Code::Unimplemented,
-    );
-    let resolved = client.resolve_approval(wire::ResolveApprovalRequest::default());
-    refused(resolved.await, Code::Unimplemented);
 }
