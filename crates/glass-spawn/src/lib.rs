@@ -21,6 +21,7 @@
 //! known are refused one by one, so an older keeper's children can be adopted
 //! by a newer daemon.
 
+mod aside;
 mod cgroup;
 mod channel;
 mod client;
@@ -40,6 +41,7 @@ pub mod tree;
 mod walls;
 mod wire;
 
+pub use aside::{Aside, Streams};
 pub use cgroup::oom_kills;
 pub use client::{
     ConnectError, HeldError, Keeper, KeeperEvent, KeeperGone, Launch, LaunchInfo, Launched,

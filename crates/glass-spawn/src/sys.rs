@@ -14,6 +14,7 @@ use std::process::Command;
 
 use tokio::io::unix::AsyncFd;
 
+mod aside;
 mod child;
 mod image;
 pub(crate) mod kernel;
@@ -21,6 +22,7 @@ mod outcome;
 mod reaper;
 mod signals;
 
+pub(crate) use aside::below_reaper;
 pub(crate) use image::{Image, ImageError, Slot};
 pub(crate) use signals::{settle_signals, signal_queue};
 

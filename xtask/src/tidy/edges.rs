@@ -6,6 +6,7 @@ use super::{Finding, Tree};
 /// A crate, and those of ours that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("glass-model", &[]),
+    ("glass-hooks", &["glass-spawn"]),
     ("glass-vt", &[]),
     ("glass-policy", &["glass-model"]),
     ("glass-redact", &[]),
@@ -15,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "glass-session",
         &[
+            "glass-hooks",
             "glass-model",
             "glass-policy",
             "glass-sandbox",
@@ -30,6 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "shellglass",
         &[
+            "glass-hooks",
             "glass-model",
             "glass-policy",
             "glass-proto",

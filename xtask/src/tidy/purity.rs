@@ -16,9 +16,14 @@ const IMPURE_WORDS: &[&str] = &["SystemTime", "Instant", "tokio", "rustix", "lib
 /// The one place of `unsafe`.
 const UNSAFE_FENCE: &str = "crates/glass-spawn/src/sys";
 
-/// Production code that may start a process: the spawning crate, and the
-/// binary, which may start itself in the background.
-const MAY_START_PROCESSES: &[&str] = &["crates/glass-spawn/", "crates/shellglass/src/detach.rs"];
+/// Production code that may name a process to start: the spawning crate, hooks
+/// (which it starts for them), and the binary, which may start itself in the
+/// background.
+const MAY_START_PROCESSES: &[&str] = &[
+    "crates/glass-spawn/",
+    "crates/glass-hooks/src/run.rs",
+    "crates/shellglass/src/detach.rs",
+];
 
 /// Finds what stands where it may not.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

@@ -21,7 +21,7 @@ impl Drop for NeverReturns {
     }
 }
 
-fn exit(code: i32) -> ! {
+pub(super) fn exit(code: i32) -> ! {
     // SAFETY: ends this process without running anything.
     unsafe { libc::_exit(code) }
 }
@@ -122,7 +122,7 @@ fn news_of(failure: Failure) -> News {
 
 /// Makes this process a home for orphans that nothing ends by accident: its
 /// own session, and no signal but SIGKILL and SIGSTOP gets through.
-fn shelter() {
+pub(super) fn shelter() {
     // SAFETY: the set is initialised by sigfillset before it is used; the
     // name is a constant string; the other calls take integers only.
     unsafe {
