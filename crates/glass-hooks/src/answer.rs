@@ -1,7 +1,7 @@
 //! Reads the answer of a hook that was asked.
 
 use crate::limits::MESSAGE_BYTES_MAX;
-use crate::text::head;
+use crate::text::{head, visible};
 use serde::Deserialize;
 
 /// What a hook says about a command, the laxest first.
@@ -75,7 +75,7 @@ pub fn parse_answer(printed: &[u8]) -> Result<Answer, AnswerError> {
         "ask" => Permission::Ask,
         "deny" => Permission::Deny,
         other => {
-            let quoted = head(other, QUOTED_BYTES_MAX).escape_debug().to_string();
+            let quoted = visible(head(other, QUOTED_BYTES_MAX));
             return Err(AnswerError::UnknownPermission(quoted));
         }
     };

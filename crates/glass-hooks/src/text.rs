@@ -35,7 +35,20 @@ pub(crate) fn name(command: &str) -> String {
     if shown.len() < command.len() {
         shown.push('…');
     }
-    format!("`{}`", shown.escape_debug())
+    format!("`{}`", visible(&shown))
+}
+
+/// A text in which everything that a terminal would obey, or not show, is
+/// written out.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\'' | '"' | '\\' => shown.push(character),
+            _ => shown.extend(character.escape_debug()),
+        }
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -54,7 +67,8 @@ mod tests {
 
     #[test]
     fn a_name_is_one_short_line() {
-        assert_eq!(name("check\n\u{1b}[2J"), "`check\\n\\u{1b}[2J`");
+        assert_eq!(name("a \"b\"\n\u{1b}[2J"), "`a \"b\"\\n\\u{1b}[2J`");
+        assert_eq!(name("a\u{202e}b"), "`a\\u{202e}b`");
         assert_eq!(name(&"x".repeat(500)).chars().count(), 83);
     }
 }

@@ -4,6 +4,7 @@ use crate::gate::{Gatekeeping, Remembered};
 use crate::routes::Routes;
 use crate::sandbox::{Sandboxing, feature_names};
 use crate::stands::Stands;
+use glass_hooks::Hooks;
 use glass_model::{Limits, Mode, Session, Startup};
 use glass_spawn::{Features, Keeper};
 use glass_store::Store;
@@ -35,6 +36,8 @@ pub struct Settings {
     pub sandboxing: Sandboxing,
     /// How commands are judged before they run.
     pub gatekeeping: Gatekeeping,
+    /// Programs of the user's that are asked before a command and told after it.
+    pub hooks: Hooks,
 }
 
 /// What all sessions share.

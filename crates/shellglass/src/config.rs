@@ -7,6 +7,7 @@
 
 mod environment;
 mod error;
+mod hooks;
 mod layers;
 mod limits;
 mod nearest;

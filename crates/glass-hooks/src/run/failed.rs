@@ -2,7 +2,7 @@
 
 use crate::answer::AnswerError;
 use crate::limits::{ANSWER_BYTES_MAX, COMPLAINT_BYTES_MAX};
-use crate::text::tail;
+use crate::text::{tail, visible};
 use std::io;
 use std::time::Duration;
 
@@ -55,11 +55,7 @@ impl Failed {
     /// terminal would obey.
     pub(crate) fn complaint(&self) -> String {
         let text = tail(&self.complaint, COMPLAINT_BYTES_MAX);
-        let lines: Vec<String> = text
-            .trim()
-            .lines()
-            .map(|line| line.escape_debug().to_string())
-            .collect();
+        let lines: Vec<String> = text.trim().lines().map(visible).collect();
         if lines.is_empty() {
             return String::new();
         }

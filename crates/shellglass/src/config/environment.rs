@@ -21,13 +21,21 @@ pub(crate) fn read(
         for (key, default) in content.as_table().into_iter().flatten() {
             let name = variable(section, key);
             let Some(text) = lookup(&name) else { continue };
-            let value = value(default, &text)
+            let value = given(section, default, &text)
                 .and_then(|value| check(section, key, value))
                 .map_err(|message| ConfigError::WrongVariable { name, message })?;
             found.push((section.clone(), key.clone(), value));
         }
     }
     Ok(found)
+}
+
+/// The value that a variable gives. Commas would cut a hook's command apart.
+fn given(section: &str, default: &toml::Value, text: &str) -> Result<toml::Value, String> {
+    if section == "hooks" {
+        return Err("hooks are set in the configuration's file alone".to_owned());
+    }
+    value(default, text)
 }
 
 /// The text as a value of the same kind as the default.

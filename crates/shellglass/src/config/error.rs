@@ -77,6 +77,11 @@ impl ConfigError {
                 "make the file readable, or move it away to use the built-in settings".to_owned()
             }
             ConfigError::UnknownKey { nearest, .. } => format!("did you mean `{nearest}`?"),
+            ConfigError::NotForProjects { key, .. } if key.starts_with("hooks.") => {
+                "hooks run as you and without walls, so no repository brings its own; put this \
+                 into your own configuration (`shellglass config path`)"
+                    .to_owned()
+            }
             ConfigError::NotForProjects { .. } => {
                 "a project can only lower [limits]; put this into your own configuration \
                  (`shellglass config path`)"

@@ -122,6 +122,8 @@ pub(crate) fn line_of_key(text: &str, key: &str) -> Option<usize> {
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         if let Some(header) = line.strip_prefix('[') {
+            // An element of a list has two brackets.
+            let header = header.trim_start_matches('[');
             current = header.split(']').next().unwrap_or("").trim().to_owned();
             if current == key || (name.is_empty() && current == section) {
                 return Some(index + 1);

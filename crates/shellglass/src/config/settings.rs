@@ -2,6 +2,7 @@
 //! the one list: the schema, `config show` and the names of environment
 //! variables come from it.
 
+use super::hooks::HookSettings;
 use super::limits::LimitSettings;
 use super::policy::{ApprovalSettings, PolicySettings};
 use super::redaction::RedactionSettings;
@@ -33,6 +34,8 @@ pub(crate) struct Settings {
     pub keeper: KeeperSettings,
     /// What is taken out of output.
     pub redaction: RedactionSettings,
+    /// Programs of yours that are asked and told.
+    pub hooks: HookSettings,
 }
 
 /// The daemon itself.

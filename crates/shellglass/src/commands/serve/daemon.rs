@@ -161,6 +161,7 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
         cgroups: plan.uses_cgroups(),
         sandboxing: plan.sandboxing(),
         gatekeeping: policy.gatekeeping(&plan.settings.approvals, remembered)?,
+        hooks: plan.settings.hooks.hooks(std::env::vars_os()),
     })
 }
 
