@@ -25,18 +25,12 @@ const OWN_KEPT: &str = "SHELLGLASS_HOME";
 pub(crate) struct HookSettings {
     /// Asked before a command runs, one after the other; the strictest answer
     /// wins. A failure refuses the command unless `failure` is "open".
-    #[serde(
-        rename = "beforeShellExecution",
-        deserialize_with = "list::<_, BeforeHook>"
-    )]
+    #[serde(rename = "beforeShellExecution", deserialize_with = "before")]
     #[schemars(with = "Vec<HookInFile>")]
     pub before: Vec<HookSetting>,
     /// Told after a command has ended. A failure is reported and changes
     /// nothing.
-    #[serde(
-        rename = "afterShellExecution",
-        deserialize_with = "list::<_, AfterHook>"
-    )]
+    #[serde(rename = "afterShellExecution", deserialize_with = "after")]
     #[schemars(with = "Vec<HookInFile>")]
     pub after: Vec<HookSetting>,
 }
@@ -137,59 +131,49 @@ impl HookTable {
     }
 }
 
-/// An occasion, which decides what a failure means when nothing is said.
-trait Occasion: Into<HookSetting> + for<'de> Deserialize<'de> {}
-
-/// A hook that is asked.
-struct BeforeHook(HookSetting);
-
-/// A hook that is told.
-struct AfterHook(HookSetting);
-
-impl Occasion for BeforeHook {}
-impl Occasion for AfterHook {}
-
-impl From<BeforeHook> for HookSetting {
-    fn from(hook: BeforeHook) -> HookSetting {
-        hook.0
-    }
+/// A hook that is asked refuses the command when it fails and says nothing else.
+fn before<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<HookSetting>, D::Error> {
+    deserializer.deserialize_seq(ListOfHooks(FailureName::Closed))
 }
 
-impl From<AfterHook> for HookSetting {
-    fn from(hook: AfterHook) -> HookSetting {
-        hook.0
-    }
+/// A hook that is told has nothing to refuse.
+fn after<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<HookSetting>, D::Error> {
+    deserializer.deserialize_seq(ListOfHooks(FailureName::Open))
 }
 
-impl<'de> Deserialize<'de> for BeforeHook {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<BeforeHook, D::Error> {
-        let one = OneHook(FailureName::Closed);
-        deserializer.deserialize_any(one).map(BeforeHook)
-    }
-}
+/// Reads hooks whose failures mean this when they do not say.
+struct ListOfHooks(FailureName);
 
-impl<'de> Deserialize<'de> for AfterHook {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AfterHook, D::Error> {
-        let one = OneHook(FailureName::Open);
-        deserializer.deserialize_any(one).map(AfterHook)
-    }
-}
+impl<'de> de::Visitor<'de> for ListOfHooks {
+    type Value = Vec<HookSetting>;
 
-fn list<'de, D, H>(deserializer: D) -> Result<Vec<HookSetting>, D::Error>
-where
-    D: Deserializer<'de>,
-    H: Occasion,
-{
-    let hooks = Vec::<H>::deserialize(deserializer)?;
-    if hooks.len() > HOOKS_MAX {
-        let message = format!("there are at most {HOOKS_MAX} hooks of a kind");
-        return Err(de::Error::custom(message));
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of hooks")
     }
-    Ok(hooks.into_iter().map(Into::into).collect())
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut hooks = Vec::new();
+        while let Some(hook) = list.next_element_seed(OneHook(self.0))? {
+            if hooks.len() == HOOKS_MAX {
+                let message = format!("there are at most {HOOKS_MAX} hooks of a kind");
+                return Err(de::Error::custom(message));
+            }
+            hooks.push(hook);
+        }
+        Ok(hooks)
+    }
 }
 
 /// Reads a table, or a command alone, and says what is wrong with either.
 struct OneHook(FailureName);
+
+impl<'de> de::DeserializeSeed<'de> for OneHook {
+    type Value = HookSetting;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<HookSetting, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
 
 impl<'de> de::Visitor<'de> for OneHook {
     type Value = HookSetting;
