@@ -2,6 +2,7 @@
 //! real shells below it, and attempts to get away from it.
 #![forbid(unsafe_code)]
 
+mod asides;
 mod fixture;
 mod keeping;
 mod launching;

@@ -37,6 +37,7 @@ pub(crate) struct HookSettings {
 
 /// A hook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(crate) struct HookSetting {
     /// What `sh -c` runs, in the directory of the command.
     pub command: String,
@@ -44,8 +45,9 @@ pub(crate) struct HookSetting {
     #[schemars(range(min = 1, max = 600_000), default = "timeout_ms")]
     pub timeout_ms: u64,
     /// What its failure means: the command is refused ("closed"), or the hook
-    /// counts as absent ("open").
-    #[schemars(default)]
+    /// counts as absent ("open"). When nothing is said, "closed" before a
+    /// command, and "open" after it, where there is nothing to refuse.
+    #[schemars(with = "Option<FailureName>")]
     pub failure: FailureName,
 }
 
@@ -61,11 +63,10 @@ enum HookInFile {
 }
 
 /// What the failure of a hook means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FailureName {
     /// The command is refused.
-    #[default]
     Closed,
     /// The hook counts as absent.
     Open,
