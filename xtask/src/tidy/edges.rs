@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "glass-model",
             "glass-policy",
+            "glass-redact",
             "glass-sandbox",
             "glass-spawn",
             "glass-store",

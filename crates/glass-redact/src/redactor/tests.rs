@@ -52,7 +52,10 @@ fn check_cuts(detector: &Arc<Detector>, input: &[u8], at: usize) {
     let mut shown = Vec::new();
     detector.show(&cuts, 0, &input[..at], &mut shown);
     detector.show(&cuts, at as u64, &input[at..], &mut shown);
-    let (shown, out) = (String::from_utf8_lossy(&shown), String::from_utf8_lossy(&out));
+    let (shown, out) = (
+        String::from_utf8_lossy(&shown),
+        String::from_utf8_lossy(&out),
+    );
     assert_eq!(shown, out, "{:?} at {at}", String::from_utf8_lossy(input));
     assert_eq!(redactor.secrets() > 0, out.contains("[REDACTED"));
 }
