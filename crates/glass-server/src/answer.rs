@@ -276,9 +276,10 @@ pub(crate) async fn gathered(
         status::with_hint(tonic::Code::ResourceExhausted, why, hint)
     })?;
     let veil = engine.veil_with(&secrets, &execution.env);
+    let outcome = veil.outcome(&execution.outcome).into_owned();
     let output = gather(engine, id, veil, finished.output, threshold).await?;
     let sandbox_policy = Some(sandbox_to_wire(&execution.sandbox));
-    let kind = result_kind(&execution, output);
+    let kind = result_kind(&execution, &outcome, output);
     Ok(agent::ShellResult {
         result: Some(kind),
         sandbox_policy,
@@ -287,8 +288,7 @@ pub(crate) async fn gathered(
     })
 }
 
-fn result_kind(execution: &Execution, output: Gathered) -> Kind {
-    let outcome = &execution.outcome;
+fn result_kind(execution: &Execution, outcome: &Outcome, output: Gathered) -> Kind {
     let command = execution.command.clone();
     let working_directory = wanted_directory(execution);
     if let Some(why) = &outcome.rejected {

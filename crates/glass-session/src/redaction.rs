@@ -5,7 +5,9 @@
 
 use crate::actor::lock;
 use crate::context::variable_name;
+use glass_model::Outcome;
 use glass_redact::{Detector, Known, Redactor, Rules};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -44,6 +46,26 @@ impl Veil {
             Some(detector) => Redactor::redact_all(detector, &text),
             None => text,
         }
+    }
+
+    /// How an execution ended, without secrets: the words may quote its output.
+    pub fn outcome<'a>(&self, outcome: &'a Outcome) -> Cow<'a, Outcome> {
+        let denials = &outcome.details.sandbox_denials;
+        if self.0.is_none() || (denials.is_empty() && outcome.spawn_error.is_none()) {
+            return Cow::Borrowed(outcome);
+        }
+        let mut outcome = outcome.clone();
+        let denials = outcome.details.sandbox_denials.iter_mut();
+        for text in denials.chain(&mut outcome.spawn_error) {
+            *text = self.text(text);
+        }
+        Cow::Owned(outcome)
+    }
+
+    /// The same as [`Veil::redact`].
+    pub(crate) fn text(&self, text: &str) -> String {
+        let shown = self.redact(text.as_bytes().to_vec());
+        String::from_utf8_lossy(&shown).into_owned()
     }
 }
 

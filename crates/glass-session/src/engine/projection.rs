@@ -65,21 +65,30 @@ impl Engine {
 impl Projection {
     /// An event as it may be shown, with what its stream shows by now.
     pub fn show<'a>(&mut self, event: &'a Event) -> Result<(Cow<'a, Event>, Vec<u8>), LookupError> {
-        if let EventBody::Status { status, detail } = &event.body {
+        let body = match &event.body {
             // It may quote what a start file printed.
-            let veil = self.engine.session_veil(&self.session)?;
-            let detail = veil.redact(detail.clone().into_bytes());
-            let body = EventBody::Status {
+            EventBody::Status { status, detail } => Some(EventBody::Status {
                 status: status.clone(),
-                detail: String::from_utf8_lossy(&detail).into_owned(),
+                detail: self.engine.session_veil(&self.session)?.text(detail),
+            }),
+            EventBody::Exit { command, outcome } => {
+                let veil = self.engine.session_veil(&self.session)?;
+                match veil.outcome(outcome) {
+                    Cow::Borrowed(_) => None,
+                    Cow::Owned(outcome) => Some(EventBody::Exit {
+                        command: command.clone(),
+                        outcome,
+                    }),
+                }
+            }
+            _ => None,
+        };
+        if let Some(body) = body {
+            let event = Event {
+                body,
+                ..event.clone()
             };
-            return Ok((
-                Cow::Owned(Event {
-                    body,
-                    ..event.clone()
-                }),
-                Vec::new(),
-            ));
+            return Ok((Cow::Owned(event), Vec::new()));
         }
         let (event, bytes) = self.engine.with_bytes(event)?;
         let shown = match (event.shell_id, &event.body) {
