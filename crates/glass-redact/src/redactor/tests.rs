@@ -43,7 +43,7 @@ fn check_cuts(detector: &Arc<Detector>, input: &[u8], at: usize) {
     redactor.push(&input[..at], &mut out);
     let mut judged = Vec::new();
     let mut cuts = redactor.take_cuts();
-    let till = usize::try_from(redactor.judged_bytes()).unwrap();
+    let till = usize::try_from(redactor.judged_bytes()).expect("it is within the text");
     detector.show(&cuts, 0, &input[..till], &mut judged);
     assert_eq!(judged, out, "{:?} at {at}", String::from_utf8_lossy(input));
     redactor.push(&input[at..], &mut out);
