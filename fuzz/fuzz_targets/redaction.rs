@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
         return;
     };
     let whole = Redactor::redact_all(&DETECTOR, bytes);
-    let mut redactor = Redactor::new(DETECTOR.clone());
+    let mut redactor = Redactor::noting(DETECTOR.clone());
     let mut out = Vec::new();
     for piece in bytes.chunks(usize::from(*size).max(1)) {
         redactor.push(piece, &mut out);
@@ -25,4 +25,12 @@ fuzz_target!(|input: &[u8]| {
     }
     redactor.finish(&mut out);
     assert_eq!(out, whole, "pieces do not matter");
+    let cuts = redactor.take_cuts();
+    let mut shown = Vec::new();
+    let mut at = 0;
+    for piece in bytes.chunks(usize::from(*size).max(1)) {
+        DETECTOR.show(&cuts, at, piece, &mut shown);
+        at += piece.len() as u64;
+    }
+    assert_eq!(shown, whole, "what was noted is what was taken out");
 });

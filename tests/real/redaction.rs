@@ -1,4 +1,9 @@
-//! `filter redact`, as a person uses it.
+//! `filter redact`, as a person uses it, and what the daemon shows.
+
+mod pages;
+mod projections;
+mod streams;
+mod whole;
 
 use serde_json::Value;
 use shellglass_tests::program::{Home, Ran, finish};
@@ -41,17 +46,22 @@ fn decode(line: &str) -> Vec<u8> {
     bytes
 }
 
+/// The cases of the corpus.
+fn corpus() -> impl Iterator<Item = Value> {
+    let lines = include_str!("../corpus/redaction/cases.b64").lines();
+    lines.map(|line| serde_json::from_slice(&decode(line)).unwrap())
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    let list = value.as_array().cloned().unwrap_or_default();
+    list.iter()
+        .map(|one| one.as_str().unwrap().to_owned())
+        .collect()
+}
+
 #[test]
 fn every_secret_of_the_corpus_leaves_the_stream_and_near_misses_stay() {
-    let texts = |value: &Value| -> Vec<String> {
-        let list = value.as_array().cloned().unwrap_or_default();
-        list.iter()
-            .map(|one| one.as_str().unwrap().to_owned())
-            .collect()
-    };
-    let cases = include_str!("../corpus/redaction/cases.b64");
-    for line in cases.lines() {
-        let case: Value = serde_json::from_slice(&decode(line)).unwrap();
+    for case in corpus() {
         let text = case["text"].as_str().unwrap();
         let known = texts(&case["known_secrets"]);
         let variables: Vec<(&str, &str)> = known

@@ -94,6 +94,15 @@ impl Detector {
         Detector::new(Rules::builtin(), &Known::new())
     }
 
+    /// Appends what stands in the place of a secret.
+    pub(crate) fn name(&self, label: RuleId, out: &mut Vec<u8>) {
+        if let Some(name) = self.names.get(usize::from(label)) {
+            out.extend_from_slice(b"[REDACTED:");
+            out.extend_from_slice(name);
+            out.push(b']');
+        }
+    }
+
     #[inline]
     pub(crate) fn automaton(&self) -> &Automaton {
         &self.automaton

@@ -1,5 +1,6 @@
 //! What is held back, and how it leaves.
 
+use crate::cut::Cut;
 use crate::rules::RuleId;
 
 /// A part of the stream that is a secret. Positions count visible bytes.
@@ -25,9 +26,62 @@ pub(crate) struct Hold {
     /// Each with the position of the visible byte that follows it.
     escapes: Vec<(u64, u8)>,
     marks: Vec<Mark>,
+    /// Bytes of escape sequences that have left.
+    escaped: u64,
+    /// How often something was taken out.
+    taken: u64,
+    /// What was taken out, where somebody wants to know.
+    cuts: Option<Vec<Cut>>,
 }
 
 impl Hold {
+    /// One that notes what it takes out.
+    pub(crate) fn noting() -> Hold {
+        Hold {
+            cuts: Some(Vec::new()),
+            ..Hold::default()
+        }
+    }
+
+    /// One for a new stream, with the notes of this one.
+    pub(crate) fn renewed(&mut self) -> Hold {
+        Hold {
+            taken: self.taken,
+            cuts: self.cuts.take(),
+            ..Hold::default()
+        }
+    }
+
+    /// How often something was taken out.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// What was taken out since this was last asked.
+    pub(crate) fn take_cuts(&mut self) -> Vec<Cut> {
+        self.cuts.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// How many bytes have left or were taken out, of all kinds.
+    pub(crate) fn passed(&self) -> u64 {
+        self.base + self.escaped
+    }
+
+    /// Takes out bytes that continue a secret. Nothing may be held.
+    pub(crate) fn drop_next(&mut self, count: usize) {
+        let from = self.passed();
+        self.note(from, from + count as u64, None);
+        self.skip(count);
+    }
+
+    fn note(&mut self, from: u64, to: u64, label: Option<RuleId>) {
+        let Some(cuts) = &mut self.cuts else { return };
+        match cuts.last_mut() {
+            Some(last) if last.to == from && label.is_none() => last.to = to,
+            _ => cuts.push(Cut { from, to, label }),
+        }
+    }
+
     /// The position behind the last byte.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
@@ -63,6 +117,7 @@ impl Hold {
     pub(crate) fn push_escape(&mut self, byte: u8, out: &mut Vec<u8>) {
         if self.bytes.is_empty() {
             out.push(byte);
+            self.escaped += 1;
         } else {
             self.escapes.push((self.end(), byte));
         }
@@ -138,7 +193,9 @@ impl Hold {
                 out.extend_from_slice(name);
                 out.push(b']');
             }
-            self.emit_escapes(mark.to, out);
+            self.taken += 1;
+            mark.from = mark.from.max(next);
+            self.take_out(mark, out);
             next = mark.to;
         }
         self.marks.drain(..taken);
@@ -149,7 +206,25 @@ impl Hold {
         self.bytes.drain(..self.index(next));
         self.base = next;
         if self.bytes.is_empty() {
-            out.extend(self.escapes.drain(..).map(|(_, byte)| byte));
+            self.emit_escapes(u64::MAX, out);
+        }
+    }
+
+    /// Lets the escape sequences inside a secret leave, and notes what stood
+    /// between them.
+    fn take_out(&mut self, mark: Mark, out: &mut Vec<u8>) {
+        let (mut from, mut label) = (mark.from, mark.label);
+        while from < mark.to {
+            let next = self.escapes.first().map(|(at, _)| *at);
+            let to = next.map_or(mark.to, |at| at.min(mark.to));
+            if to > from {
+                self.note(from + self.escaped, to + self.escaped, label.take());
+            }
+            if to == mark.to {
+                return;
+            }
+            self.emit_escapes(to + 1, out);
+            from = to;
         }
     }
 
@@ -172,6 +247,7 @@ impl Hold {
     fn emit_escapes(&mut self, to: u64, out: &mut Vec<u8>) {
         let count = self.escapes.partition_point(|(at, _)| *at < to);
         out.extend(self.escapes.drain(..count).map(|(_, byte)| byte));
+        self.escaped += count as u64;
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Values that are known to be secret, each with the name of where it comes
 /// from. They are never shown: not by `Debug` either.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Known {
     values: Vec<(String, Vec<u8>)>,
 }

@@ -19,6 +19,7 @@
 mod alphabet;
 mod automaton;
 mod candidate;
+mod cut;
 mod detector;
 mod encodings;
 mod escapes;
@@ -31,6 +32,7 @@ mod redactor;
 mod rules;
 mod words;
 
+pub use cut::Cut;
 pub use detector::Detector;
 pub use known::{Known, name_looks_secret};
 pub use limits::HELD_BYTES_MAX;

@@ -3,6 +3,7 @@
 use crate::alphabet::Alphabet;
 use crate::automaton::{Found, State};
 use crate::candidate::{Address, Block, Candidate, Context, Keyed, Percent, Step, Token};
+use crate::cut::Cut;
 use crate::detector::{Detector, Trigger, is_apart};
 use crate::escapes::{ESC, Escape, Part};
 use crate::history::History;
@@ -39,6 +40,14 @@ impl Redactor {
         }
     }
 
+    /// A redactor that also notes where it took something out.
+    pub fn noting(detector: Arc<Detector>) -> Redactor {
+        Redactor {
+            hold: Hold::noting(),
+            ..Redactor::new(detector)
+        }
+    }
+
     /// Redacts a whole text.
     pub fn redact_all(detector: &Arc<Detector>, bytes: &[u8]) -> Vec<u8> {
         let mut redactor = Redactor::new(detector.clone());
@@ -52,6 +61,23 @@ impl Redactor {
     /// ones, and none while nothing may be a secret.
     pub fn held_bytes(&self) -> usize {
         self.hold.len()
+    }
+
+    /// How often something was taken out so far.
+    pub fn secrets(&self) -> u64 {
+        self.hold.taken()
+    }
+
+    /// Up to where the stream has been judged: what is before has left or was
+    /// taken out, what is behind is held back.
+    pub fn judged_bytes(&self) -> u64 {
+        self.hold.passed()
+    }
+
+    /// What was taken out since this was last asked, in order; always empty
+    /// unless the redactor is one that notes it.
+    pub fn take_cuts(&mut self) -> Vec<Cut> {
+        self.hold.take_cuts()
     }
 
     /// Takes more of the stream, and appends to `out` what can leave.
@@ -89,7 +115,11 @@ impl Redactor {
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.divide();
         self.hold.release(u64::MAX, self.detector.names(), out);
-        *self = Redactor::new(self.detector.clone());
+        let hold = self.hold.renewed();
+        *self = Redactor {
+            hold,
+            ..Redactor::new(self.detector.clone())
+        };
     }
 
     /// Copies until a literal begins something, and gives how much it took.
@@ -178,7 +208,7 @@ impl Redactor {
     fn creep(&mut self, byte: u8, out: &mut Vec<u8>) {
         if let Some(alphabet) = self.endless {
             if alphabet.has(byte) {
-                self.hold.skip(1);
+                self.hold.drop_next(1);
                 self.history.push(byte);
                 return;
             }

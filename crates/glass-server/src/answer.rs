@@ -1,12 +1,15 @@
 //! What a caller of `Execute` and `Run` gets.
 
+use crate::shown::{Reader, Shown};
 use crate::status;
-use glass_model::{EventBody, Execution, Outcome, SandboxKind, ShellId, Stream, signal_name};
+use glass_model::{
+    Event, EventBody, Execution, Outcome, SandboxKind, SessionId, ShellId, Stream, signal_name,
+};
 use glass_proto::agent::v1 as agent;
 use glass_proto::agent::v1::shell_result::Result as Kind;
 use glass_proto::agent::v1::shell_stream::Event as Item;
 use glass_proto::{exit_details, exit_stream, sandbox_to_wire, text_and_raw};
-use glass_session::{Caller, Engine, Gathered, NoWalls, OutputEnd, OutputFile, Ticket};
+use glass_session::{Caller, Engine, Gathered, NoWalls, OutputEnd, OutputFile, Ticket, Veil};
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tonic::Status;
@@ -35,44 +38,44 @@ pub(crate) async fn fail<T>(
 impl Streamed {
     /// Sends an execution's events until its end, or until nobody listens; the
     /// command goes on in any case.
-    pub(crate) async fn run(self, mut ticket: Ticket, sender: Answers) {
+    pub(crate) async fn run(self, ticket: Ticket, sender: Answers) {
         let mut output_bytes = 0;
+        let projection = self.engine.projection(&ticket.session);
+        let place = Place::of(&ticket);
+        let mut reader = Reader::new(ticket.follower, projection, Some(place.shell_id));
         loop {
-            let events = match ticket.follower.next().await {
-                Ok(Some(events)) => events,
+            let shown = match reader.next().await {
+                Ok(Some(shown)) => shown,
                 Ok(None) => return self.close(&sender).await,
                 Err(error) => return fail(&sender, error).await,
             };
-            for event in events
-                .iter()
-                .filter(|event| event.shell_id == Some(ticket.shell_id))
-            {
-                let (item, last) = match &event.body {
-                    EventBody::Exit { outcome, command } => {
-                        let last = self.last_item(&ticket, command, outcome, output_bytes);
+            let (item, last) = match shown {
+                Shown::Late(late) => (Some(output(late.stream, late.bytes)), false),
+                Shown::Event(event, bytes) => {
+                    if let EventBody::Output { bytes, .. } = &event.body {
+                        output_bytes += bytes;
+                    }
+                    if let EventBody::Exit { outcome, command } = &event.body {
+                        let file = reader
+                            .projection()
+                            .and_then(|projection| projection.recorded_file(place.shell_id));
+                        let last = self.last_item(&place, command, outcome, output_bytes, file);
                         match last.await {
-                            Ok(item) => (item, true),
+                            Ok(item) => (Some(item), true),
                             Err(error) => {
                                 let _ = sender.send(Err(error)).await;
                                 return;
                             }
                         }
+                    } else {
+                        (place.item(*event, bytes), false)
                     }
-                    body => match self.item(&ticket, event) {
-                        Ok(Some(item)) => {
-                            if let EventBody::Output { bytes, .. } = body {
-                                output_bytes += bytes;
-                            }
-                            (item, false)
-                        }
-                        Ok(None) => continue,
-                        Err(error) => return fail(&sender, error).await,
-                    },
-                };
-                let message = agent::ShellStream { event: Some(item) };
-                if sender.send(Ok(message)).await.is_err() || last {
-                    return;
                 }
+            };
+            let Some(item) = item else { continue };
+            let message = agent::ShellStream { event: Some(item) };
+            if sender.send(Ok(message)).await.is_err() || last {
+                return;
             }
         }
     }
@@ -86,51 +89,16 @@ impl Streamed {
         let _ = sender.send(Ok(message)).await;
     }
 
-    fn item(
-        &self,
-        ticket: &Ticket,
-        event: &glass_model::Event,
-    ) -> Result<Option<Item>, glass_session::LookupError> {
-        let (event, bytes) = self.engine.with_bytes(event)?;
-        Ok(match &event.body {
-            EventBody::CommandStart { pid, .. } => Some(Item::Start(agent::ShellStreamStart {
-                sandbox_policy: Some(sandbox_to_wire(&ticket.sandbox)),
-                session_id: ticket.session.to_string(),
-                shell_id: ticket.shell_id.0,
-                pid: *pid,
-            })),
-            EventBody::Output { stream, .. } => {
-                let (data, raw) = text_and_raw(bytes);
-                Some(match stream {
-                    Stream::Stdout => Item::Stdout(agent::ShellStreamStdout { data, raw }),
-                    Stream::Stderr => Item::Stderr(agent::ShellStreamStderr { data, raw }),
-                })
-            }
-            EventBody::ApprovalPending {
-                approval_id,
-                reason,
-                ..
-            } => Some(Item::ApprovalPending(agent::ShellApprovalPending {
-                approval_id: approval_id.to_string(),
-                reason: reason.clone(),
-            })),
-            EventBody::Dropped { dropped, .. } => {
-                let data = format!("\n[{} bytes dropped: {}]\n", dropped.bytes, dropped.reason);
-                Some(Item::Stderr(agent::ShellStreamStderr { data, raw: None }))
-            }
-            _ => None,
-        })
-    }
-
     /// How it ended; `output_bytes` is what the stream has carried.
     async fn last_item(
         &self,
-        ticket: &Ticket,
+        place: &Place,
         command: &str,
         outcome: &Outcome,
         output_bytes: u64,
+        recorded: Option<OutputFile>,
     ) -> Result<Item, Status> {
-        let id = ticket.shell_id;
+        let id = place.shell_id;
         let execution = || {
             let found = self.engine.execution(&self.caller, id);
             found.map_err(status::lookup)
@@ -148,12 +116,23 @@ impl Streamed {
         }
         let view = self
             .engine
-            .session(&self.caller, ticket.session.as_str())
+            .session(&self.caller, place.session.as_str())
             .map_err(status::lookup)?;
         let file = match self.threshold {
             // What has been sent whole needs no file.
             Some(threshold) if output_bytes <= threshold.min(INLINE_BYTES_MAX) => None,
-            Some(_) => gather(&self.engine, id, None, self.threshold).await?.file,
+            Some(_) => match recorded {
+                // It has all been looked through on its way.
+                Some(file) => {
+                    let threshold = self.engine.threshold(self.threshold);
+                    (file.bytes > threshold).then_some(file)
+                }
+                None => {
+                    let veil = self.engine.veil(id).map_err(status::lookup)?;
+                    let gathered = gather(&self.engine, id, veil, None, self.threshold);
+                    gathered.await?.file
+                }
+            },
             None => None,
         };
         Ok(Item::Exit(exit_stream(
@@ -171,6 +150,59 @@ fn rejected(execution: &Execution, why: &str) -> agent::ShellRejected {
         working_directory: wanted_directory(execution),
         reason: why.to_owned(),
         is_readonly: execution.sandbox.kind == SandboxKind::WorkspaceReadOnly,
+    }
+}
+
+/// What of a ticket is needed while its events are sent.
+struct Place {
+    session: SessionId,
+    shell_id: ShellId,
+    sandbox: glass_model::SandboxPolicy,
+}
+
+impl Place {
+    fn of(ticket: &Ticket) -> Place {
+        Place {
+            session: ticket.session.clone(),
+            shell_id: ticket.shell_id,
+            sandbox: ticket.sandbox.clone(),
+        }
+    }
+
+    /// The message for an event, where it has one.
+    fn item(&self, event: Event, bytes: Vec<u8>) -> Option<Item> {
+        match event.body {
+            EventBody::CommandStart { pid, .. } => Some(Item::Start(agent::ShellStreamStart {
+                sandbox_policy: Some(sandbox_to_wire(&self.sandbox)),
+                session_id: self.session.to_string(),
+                shell_id: self.shell_id.0,
+                pid,
+            })),
+            // All of it is held back, or lies within a secret.
+            EventBody::Output { .. } if bytes.is_empty() => None,
+            EventBody::Output { stream, .. } => Some(output(stream, bytes)),
+            EventBody::ApprovalPending {
+                approval_id,
+                reason,
+                ..
+            } => Some(Item::ApprovalPending(agent::ShellApprovalPending {
+                approval_id: approval_id.to_string(),
+                reason,
+            })),
+            EventBody::Dropped { dropped, .. } => {
+                let data = format!("\n[{} bytes dropped: {}]\n", dropped.bytes, dropped.reason);
+                Some(Item::Stderr(agent::ShellStreamStderr { data, raw: None }))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn output(stream: Stream, bytes: Vec<u8>) -> Item {
+    let (data, raw) = text_and_raw(bytes);
+    match stream {
+        Stream::Stdout => Item::Stdout(agent::ShellStreamStdout { data, raw }),
+        Stream::Stderr => Item::Stderr(agent::ShellStreamStderr { data, raw }),
     }
 }
 
@@ -194,14 +226,16 @@ fn location(file: OutputFile) -> agent::OutputLocation {
 async fn gather(
     engine: &Engine,
     id: ShellId,
+    veil: Veil,
     end: Option<OutputEnd>,
     threshold: Option<u64>,
 ) -> Result<Gathered, Status> {
     if end.is_some_and(|end| end.position <= INLINE_BYTES_MAX) {
-        return engine.gather(id, end, threshold).map_err(status::lookup);
+        let gathered = engine.gather(id, &veil, end, threshold);
+        return gathered.map_err(status::lookup);
     }
     let engine = engine.clone();
-    tokio::task::spawn_blocking(move || engine.gather(id, end, threshold))
+    tokio::task::spawn_blocking(move || engine.gather(id, &veil, end, threshold))
         .await
         .map_err(|_| Status::internal("gathering the output failed"))?
         .map_err(status::lookup)
@@ -235,15 +269,17 @@ pub(crate) async fn gathered(
     ticket: Ticket,
     threshold: Option<u64>,
 ) -> Result<agent::ShellResult, Status> {
-    let id = ticket.shell_id;
+    let (id, secrets) = (ticket.shell_id, ticket.secrets.clone());
     let finished = ticket.finished().await.map_err(status::lookup)?;
     let execution = finished.execution.map_err(|why| {
         let hint = "the command has run; free space, then read it with 'shellglass history'";
         status::with_hint(tonic::Code::ResourceExhausted, why, hint)
     })?;
-    let output = gather(engine, id, finished.output, threshold).await?;
+    let veil = engine.veil_with(&secrets, &execution.env);
+    let outcome = veil.outcome(&execution.outcome).into_owned();
+    let output = gather(engine, id, veil, finished.output, threshold).await?;
     let sandbox_policy = Some(sandbox_to_wire(&execution.sandbox));
-    let kind = result_kind(&execution, output);
+    let kind = result_kind(&execution, &outcome, output);
     Ok(agent::ShellResult {
         result: Some(kind),
         sandbox_policy,
@@ -252,8 +288,7 @@ pub(crate) async fn gathered(
     })
 }
 
-fn result_kind(execution: &Execution, output: Gathered) -> Kind {
-    let outcome = &execution.outcome;
+fn result_kind(execution: &Execution, outcome: &Outcome, output: Gathered) -> Kind {
     let command = execution.command.clone();
     let working_directory = wanted_directory(execution);
     if let Some(why) = &outcome.rejected {

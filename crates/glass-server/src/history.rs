@@ -1,8 +1,9 @@
 //! A session's stored events, a page at a time.
 
+use crate::shown;
 use glass_model::EventIndex;
 use glass_proto::shellglass::v1 as wire;
-use glass_proto::{session_event, wire_execution};
+use glass_proto::wire_execution;
 use glass_session::{Caller, Engine, LookupError};
 use prost::Message as _;
 
@@ -37,6 +38,7 @@ pub(crate) fn read(
         request.max_events as usize
     };
     let mut at = EventIndex(request.from_index.max(first.0));
+    let mut projection = engine.projection(&session.id);
     let mut bytes = 0;
     'pages: while at < end && history.events.len() < max {
         let wanted = (max - history.events.len()).min(BATCH_EVENTS_MAX);
@@ -46,13 +48,13 @@ pub(crate) fn read(
         }
         for event in events {
             let index = event.index;
-            let (event, content) = engine.with_bytes(&event)?;
-            let message = session_event(event.into_owned(), content);
-            bytes += message.encoded_len();
+            let messages = shown::messages(&mut projection, &event)?;
+            let len = |message: &wire::SessionEvent| message.encoded_len();
+            bytes += messages.iter().map(len).sum::<usize>();
             if bytes > PAGE_BYTES_MAX && !history.events.is_empty() {
                 break 'pages;
             }
-            history.events.push(message);
+            history.events.extend(messages);
             at = index.next();
         }
     }

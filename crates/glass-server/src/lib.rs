@@ -9,6 +9,7 @@ mod history;
 mod peer;
 mod serve;
 mod service;
+mod shown;
 mod status;
 mod translate;
 

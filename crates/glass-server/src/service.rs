@@ -8,12 +8,12 @@ use crate::translate::{
     answer_from_wire, approval_to_wire, order_from_wire, session_to_wire, spec_from_wire,
     threshold_of,
 };
-use crate::{history, status};
+use crate::{history, shown, status};
 use glass_model::{EventIndex, ShellId};
 use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::shellglass::v1::shell_exec_server::ShellExec;
-use glass_proto::{session_event, text_and_raw};
+use glass_proto::text_and_raw;
 use glass_session::{Caller, CreateError, Engine, ExecuteError, Ticket};
 use std::pin::Pin;
 use std::time::Duration;
@@ -238,31 +238,21 @@ impl ShellExec for Service {
         let caller = self.caller(&request)?;
         let request = request.into_inner();
         let from = EventIndex(request.from_index);
-        let mut follower = self
+        let follower = self
             .engine
             .follow(&caller, &request.session_id, from)
             .map_err(status::lookup)?;
-        let engine = self.engine.clone();
+        let mut reader = shown::all(&self.engine, follower);
         let (sender, receiver) = mpsc::channel(STREAM_MESSAGES_MAX);
         tokio::spawn(async move {
             loop {
-                let events = match follower.next().await {
-                    Ok(Some(events)) => events,
+                let message = match reader.next_message().await {
+                    Ok(Some(message)) => message,
                     Ok(None) => return,
                     Err(error) => return answer::fail(&sender, error).await,
                 };
-                for event in events {
-                    let (event, bytes) = match engine.with_bytes(&event) {
-                        Ok(told) => told,
-                        Err(error) => {
-                            let _ = sender.send(Err(status::lookup(error))).await;
-                            return;
-                        }
-                    };
-                    let message = session_event(event.into_owned(), bytes);
-                    if sender.send(Ok(message)).await.is_err() {
-                        return;
-                    }
+                if sender.send(Ok(message)).await.is_err() {
+                    return;
                 }
             }
         });

@@ -20,6 +20,7 @@ use crate::context::Context;
 use crate::feed::Feed;
 use crate::gate::Gate;
 use crate::recording::Recording;
+use crate::redaction::Secrets;
 use crate::room::{Room, room_key};
 use crate::routes::Note;
 use crate::state::{Effect, Input, RoomId, State, Way};
@@ -146,6 +147,8 @@ pub(crate) struct Live {
     pub(crate) last: Option<(ShellId, String, Option<i32>)>,
     /// What waits for a person, oldest first.
     pub(crate) approvals: Vec<Approval>,
+    /// What is taken out of its output.
+    pub(crate) secrets: Secrets,
 }
 
 /// The command that runs now.

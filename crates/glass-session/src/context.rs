@@ -1,6 +1,7 @@
 //! What all sessions of a daemon share.
 
 use crate::gate::{Gatekeeping, Remembered};
+use crate::redaction::{Detectors, Redaction};
 use crate::routes::Routes;
 use crate::sandbox::{Sandboxing, feature_names};
 use crate::stands::Stands;
@@ -38,6 +39,8 @@ pub struct Settings {
     pub gatekeeping: Gatekeeping,
     /// Programs of the user's that are asked before a command and told after it.
     pub hooks: Hooks,
+    /// What is taken out of output; absent where that is switched off.
+    pub redaction: Option<Redaction>,
 }
 
 /// What all sessions share.
@@ -51,6 +54,7 @@ pub(crate) struct Context {
     pub(crate) stands: Stands,
     /// What people have allowed for always.
     pub(crate) remembered: Remembered,
+    pub(crate) detectors: Detectors,
 }
 
 /// Time for a shell without start files: only a machine in trouble needs it.

@@ -1,11 +1,15 @@
 //! All sessions of a daemon, and the way in for callers.
 
 mod create;
+mod excerpt;
 mod execute;
 mod gate;
 mod intact;
 mod output;
+mod page;
+mod projection;
 mod start;
+mod whole;
 
 use crate::actor::{Live, Message, lock};
 use crate::context::Context;
@@ -24,7 +28,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub use create::SessionSpec;
 pub use execute::{OrderSpec, Target, Ticket};
-pub use output::{Gathered, OutputFile, OutputPage};
+pub use output::{Gathered, OutputFile};
+pub use page::OutputPage;
+pub use projection::{Late, Projection};
 
 /// Messages that may wait for one session.
 const MAILBOX_MAX: usize = 256;

@@ -150,6 +150,11 @@ impl Follower {
         }
     }
 
+    /// Whose events these are.
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+
     /// The next events, at least one; none when the session is over. Waits for
     /// live ones.
     pub async fn next(&mut self) -> Result<Option<Vec<Arc<Event>>>, ReadError> {

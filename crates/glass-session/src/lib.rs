@@ -22,6 +22,7 @@ mod pipes;
 mod random;
 mod ready;
 mod recording;
+mod redaction;
 mod room;
 mod routes;
 mod sandbox;
@@ -37,8 +38,8 @@ pub(crate) use context::Context;
 pub use actor::{Finished, OutputEnd};
 pub use context::Settings;
 pub use engine::{
-    Caller, Engine, Gathered, OrderSpec, OutputFile, OutputPage, SessionSpec, SessionView, Target,
-    Ticket,
+    Caller, Engine, Gathered, Late, OrderSpec, OutputFile, OutputPage, Projection, SessionSpec,
+    SessionView, Target, Ticket,
 };
 pub use errors::{AnswerError, CreateError, EngineError, ExecuteError, LookupError, NoWalls};
 pub use feed::Follower;
@@ -48,6 +49,7 @@ pub use gate::{CannotRemember, Gatekeeping, Scrutiny};
 pub use glass_spawn::tree::peer_descends_from as descends_from;
 pub use glass_store::WriteError;
 pub use random::hex_128 as random_token;
+pub use redaction::{Redaction, Secrets, Veil};
 pub use sandbox::Sandboxing;
 pub use shells::NoShell;
 pub use text::incomplete_suffix;

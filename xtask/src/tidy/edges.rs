@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "glass-hooks",
             "glass-model",
             "glass-policy",
+            "glass-redact",
             "glass-sandbox",
             "glass-spawn",
             "glass-store",

@@ -35,6 +35,65 @@ fn check(detector: &Arc<Detector>, input: &str, expected: &str) {
     );
 }
 
+/// What the noted cuts leave of a text is what the redactor leaves, also when
+/// the text is shown in two parts; and nothing is judged that was held back.
+fn check_cuts(detector: &Arc<Detector>, input: &[u8], at: usize) {
+    let mut redactor = Redactor::noting(detector.clone());
+    let mut out = Vec::new();
+    redactor.push(&input[..at], &mut out);
+    let mut judged = Vec::new();
+    let mut cuts = redactor.take_cuts();
+    let till = usize::try_from(redactor.judged_bytes()).expect("it is within the text");
+    detector.show(&cuts, 0, &input[..till], &mut judged);
+    assert_eq!(judged, out, "{:?} at {at}", String::from_utf8_lossy(input));
+    redactor.push(&input[at..], &mut out);
+    redactor.finish(&mut out);
+    cuts.extend(redactor.take_cuts());
+    let mut shown = Vec::new();
+    detector.show(&cuts, 0, &input[..at], &mut shown);
+    detector.show(&cuts, at as u64, &input[at..], &mut shown);
+    let (shown, out) = (
+        String::from_utf8_lossy(&shown),
+        String::from_utf8_lossy(&out),
+    );
+    assert_eq!(shown, out, "{:?} at {at}", String::from_utf8_lossy(input));
+    assert_eq!(redactor.secrets() > 0, out.contains("[REDACTED"));
+}
+
+#[test]
+fn cuts_say_what_was_taken_out() {
+    let detector = knowing(&["kiwi-Banane-77"]);
+    let endless = format!("ghp_{}", "aB3dE6".repeat(2000));
+    for text in [
+        format!("a {TOKEN} b"),
+        "\x1b[1mA \x1b[31mkiwi\x1b[0m-Ban\x1b[Kane-77\x1b[0m B".to_owned(),
+        "DB_PASSWORD=hunter2-Z9x\nnext kiwi%2DBanane-77 kiwi-Banane-7".to_owned(),
+        "https://me:s3cr3t-Pw9@host/x".to_owned(),
+        endless,
+    ] {
+        let bytes = text.as_bytes();
+        let step = (bytes.len() / 200).max(1);
+        for at in (0..=bytes.len()).step_by(step) {
+            check_cuts(&detector, bytes, at);
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn cuts_agree_with_the_stream(
+        parts in proptest::collection::vec(proptest::sample::select(vec![
+            "kiwi-Banane-77", "kiwi-Ban", "\x1b[31m", "\x1b[2;1H", "\x1b]0;", "\x1b", "token=", " ",
+            "\n", "ghp_FAKEIE5bqsJyJ1VEY10ENenPz0zjIuWSRSFk", "://me:", "s3cr3t-Pw9@h", "\"", "ä",
+            "-----BEGIN RSA PRIVATE KEY-----\n", "aB3dE6gH9kLm", "%2D", "password: ", "\x07",
+        ]), 0..14),
+        at in 0_usize..400,
+    ) {
+        let text = parts.concat();
+        check_cuts(&knowing(&["kiwi-Banane-77"]), text.as_bytes(), at.min(text.len()));
+    }
+}
+
 #[test]
 fn ordinary_output_leaves_at_once() {
     let mut redactor = Redactor::new(knowing(&["@@@@@-hunter-7"]));

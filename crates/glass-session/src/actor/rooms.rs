@@ -282,6 +282,8 @@ impl Actor {
         if self.room_env() == env {
             return;
         }
+        let secrets = super::lock(&self.live).secrets.clone();
+        self.context.detectors.learn(&secrets, &env);
         if self.room.id == super::FIRST_ROOM {
             self.session.env.clone_from(&env);
             let change = self.session_change(Some(env));

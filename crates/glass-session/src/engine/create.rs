@@ -235,6 +235,7 @@ impl Engine {
         let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
         let feed = Arc::new(Feed::new(next));
         let live = Live {
+            secrets: context.detectors.secrets(&session.env),
             session: session.clone(),
             running: None,
             queued: 0,

@@ -7,6 +7,7 @@ use crate::context::now_ms;
 use crate::driver;
 use crate::errors::{ExecuteError, LookupError, NoWalls};
 use crate::feed::Follower;
+use crate::redaction::Secrets;
 use glass_model::{
     EventIndex, Execution, Outcome, Phase, Role, SandboxPolicy, Session, SessionId, ShellId,
 };
@@ -62,6 +63,8 @@ pub struct Ticket {
     pub attached: bool,
     /// Its events, among those of its session.
     pub follower: Follower,
+    /// What is taken out of its output.
+    pub secrets: Secrets,
     done: oneshot::Receiver<Finished>,
 }
 
@@ -198,6 +201,7 @@ impl Engine {
             handle.feed.clone(),
             accepted.from,
         );
+        let secrets = lock(&handle.live).secrets.clone();
         if ephemeral {
             self.dispose_when_done(handle, Some(accepted.shell_id));
         }
@@ -208,6 +212,7 @@ impl Engine {
             sandbox,
             attached: false,
             follower,
+            secrets,
             done,
         })
     }
@@ -328,6 +333,7 @@ impl Engine {
         }
         let from = execution.start.unwrap_or(EventIndex(0));
         let follower = self.follower(execution.session.clone(), from);
+        let secrets = self.secrets(&execution.session)?;
         let (sender, done) = oneshot::channel();
         let watch = Message::Watch {
             shell_id,
@@ -350,6 +356,7 @@ impl Engine {
             sandbox: execution.sandbox,
             attached: true,
             follower,
+            secrets,
             done,
         })
     }

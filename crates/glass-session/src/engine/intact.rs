@@ -21,7 +21,7 @@ pub(super) fn is_surely_intact(read: &[u8], wanted: u64) -> bool {
 impl Engine {
     /// An event with the bytes that it names. One whose output was removed since
     /// it was read comes as what it is now.
-    pub fn with_bytes<'a>(
+    pub(super) fn with_bytes<'a>(
         &self,
         event: &'a Event,
     ) -> Result<(Cow<'a, Event>, Vec<u8>), LookupError> {

@@ -1,31 +1,21 @@
 //! Reading what commands wrote.
 
+use super::Engine;
+use super::excerpt::{Excerpt, Writer};
 use super::intact::is_surely_intact;
-use super::{Caller, Engine};
 use crate::actor::OutputEnd;
 use crate::errors::LookupError;
+use crate::redaction::{Secrets, Veil};
 use crate::text::incomplete_suffix;
-use glass_model::{EventBody, EventIndex, Phase, ShellId, Stream};
+use glass_model::{EventBody, Execution, SessionId, ShellId, Stream};
 use glass_store::ReadError;
-use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Events looked at in one go.
-const PAGE_EVENTS_MAX: usize = 512;
+pub(super) const PAGE_EVENTS_MAX: usize = 512;
 
 /// Bytes of one answer, so that it fits a message of the usual limit.
-const PAGE_BYTES_MAX: u64 = 2 << 20;
-
-/// Bytes of the longest character: a page that cannot hold one is made larger.
-const CHARACTER_BYTES_MAX: u64 = 4;
-
-/// Readers without an offset whose place is remembered; the oldest execution's
-/// is forgotten first.
-const CURSORS_MAX: usize = 4096;
-
-/// A command is *hot* for this long after it has written something.
-const HOT_MS: i64 = 2_000;
+pub(super) const PAGE_BYTES_MAX: u64 = 2 << 20;
 
 /// The whole output of one execution, cut where it is too long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,23 +41,6 @@ pub struct OutputFile {
     pub lines: u64,
 }
 
-/// A piece of an execution's output.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OutputPage {
-    /// The bytes.
-    pub bytes: Vec<u8>,
-    /// Where the next piece begins.
-    pub next_offset: u64,
-    /// Bytes that a limit removed from this stretch.
-    pub dropped: u64,
-    /// Whether the execution goes on.
-    pub running: bool,
-    /// Its code, once it is over and known.
-    pub code: Option<i32>,
-    /// Whether it wrote something just now.
-    pub hot: bool,
-}
-
 impl Engine {
     pub(super) fn piece(
         &self,
@@ -80,18 +53,48 @@ impl Engine {
         self.0.context.store.read_output(id, stream, from, len)
     }
 
-    /// Everything that an execution wrote; beyond `threshold` bytes the middle
-    /// is cut and the whole is in a file.
+    /// What is taken out of an execution's output.
+    pub fn veil(&self, id: ShellId) -> Result<Veil, LookupError> {
+        let execution = self.0.context.store.execution(id)?;
+        self.veil_of(&execution.ok_or(LookupError::UnknownExecution(id))?)
+    }
+
+    pub(super) fn veil_of(&self, execution: &Execution) -> Result<Veil, LookupError> {
+        let secrets = self.secrets(&execution.session)?;
+        Ok(self.veil_with(&secrets, &execution.env))
+    }
+
+    /// What is taken out of the output of an execution with these variables, in
+    /// a session with these secrets.
+    pub fn veil_with(&self, secrets: &Secrets, env: &[(String, String)]) -> Veil {
+        self.0.context.detectors.veil_of(secrets, env)
+    }
+
+    /// What is taken out of what a session itself has to say.
+    pub(super) fn session_veil(&self, id: &SessionId) -> Result<Veil, LookupError> {
+        Ok(self.veil_with(&self.secrets(id)?, &[]))
+    }
+
+    /// The secrets that a session knows.
+    pub(super) fn secrets(&self, id: &SessionId) -> Result<Secrets, LookupError> {
+        if let Some(handle) = self.live(id) {
+            return Ok(crate::actor::lock(&handle.live).secrets.clone());
+        }
+        let session = self.0.context.store.session(id)?;
+        let env = session.map(|session| session.env).unwrap_or_default();
+        Ok(self.0.context.detectors.secrets(&env))
+    }
+
+    /// Everything that an execution wrote, without its secrets; beyond
+    /// `threshold` bytes the middle is cut and the whole is in a file.
     pub fn gather(
         &self,
         id: ShellId,
+        veil: &Veil,
         end: Option<OutputEnd>,
         threshold: Option<u64>,
     ) -> Result<Gathered, LookupError> {
-        let limits = &self.0.context.settings.limits;
-        let threshold = threshold
-            .unwrap_or(limits.file_output_threshold_bytes)
-            .min(PAGE_BYTES_MAX);
+        let threshold = self.threshold(threshold);
         let end = match end {
             Some(end) => end,
             None => {
@@ -109,6 +112,7 @@ impl Engine {
                 (_, 0) => {
                     let stdout = self.piece(id, Stream::Stdout, 0, end.stdout)?;
                     if is_surely_intact(&stdout, end.stdout) {
+                        let stdout = fit(veil.redact(stdout));
                         return Ok(Gathered {
                             interleaved: stdout.clone(),
                             stdout,
@@ -119,6 +123,7 @@ impl Engine {
                 (0, _) => {
                     let stderr = self.piece(id, Stream::Stderr, 0, end.stderr)?;
                     if is_surely_intact(&stderr, end.stderr) {
+                        let stderr = fit(veil.redact(stderr));
                         return Ok(Gathered {
                             interleaved: stderr.clone(),
                             stderr,
@@ -129,7 +134,15 @@ impl Engine {
                 _ => {}
             }
         }
-        self.gather_intact(id, end, threshold)
+        self.gather_intact(id, veil, end, threshold)
+    }
+
+    /// Bytes above which an answer is cut.
+    pub fn threshold(&self, asked: Option<u64>) -> u64 {
+        let limits = &self.0.context.settings.limits;
+        asked
+            .unwrap_or(limits.file_output_threshold_bytes)
+            .min(PAGE_BYTES_MAX)
     }
 
     /// Gathers until nothing was removed meanwhile. Whatever removes output does
@@ -137,12 +150,13 @@ impl Engine {
     fn gather_intact(
         &self,
         id: ShellId,
+        veil: &Veil,
         end: OutputEnd,
         threshold: u64,
     ) -> Result<Gathered, LookupError> {
         loop {
             let pieces = self.pieces(id, end.position)?;
-            let gathered = self.gather_pieces(id, &pieces, threshold)?;
+            let gathered = self.gather_pieces(id, veil, &pieces, threshold)?;
             let has_zeros = gathered.interleaved.contains(&0)
                 || gathered.stdout.contains(&0)
                 || gathered.stderr.contains(&0);
@@ -155,6 +169,7 @@ impl Engine {
     fn gather_pieces(
         &self,
         id: ShellId,
+        veil: &Veil,
         pieces: &[Piece],
         threshold: u64,
     ) -> Result<Gathered, LookupError> {
@@ -174,16 +189,22 @@ impl Engine {
             half.max(threshold.saturating_sub(out))
         };
         let stdout_max = if err <= half { threshold - err } else { half };
-        let cut = total(None) > threshold;
-        let file = if cut {
-            Some(self.whole_file(id, pieces, out, err)?)
+        let file = if total(None) > threshold {
+            Some(self.whole_file(id, veil, pieces)?)
         } else {
             None
         };
+        let stdout = self.cut(id, veil, pieces, Some(Stream::Stdout), stdout_max)?;
+        let stderr = self.cut(id, veil, pieces, Some(Stream::Stderr), stderr_max)?;
+        let interleaved = match (out, err) {
+            (_, 0) => stdout.clone(),
+            (0, _) => stderr.clone(),
+            _ => self.cut(id, veil, pieces, None, threshold)?,
+        };
         Ok(Gathered {
-            stdout: self.cut(id, pieces, Some(Stream::Stdout), stdout_max)?,
-            stderr: self.cut(id, pieces, Some(Stream::Stderr), stderr_max)?,
-            interleaved: self.cut(id, pieces, None, threshold)?,
+            stdout,
+            stderr,
+            interleaved,
             file,
         })
     }
@@ -229,34 +250,61 @@ impl Engine {
         }
     }
 
-    /// The bytes of some pieces, at most `max` of them: the head and the tail,
+    /// What some pieces show, at most `max` bytes of them: the head and the tail,
     /// with a line between them that counts what is missing.
     fn cut(
         &self,
         id: ShellId,
+        veil: &Veil,
         pieces: &[Piece],
         only: Option<Stream>,
         max: u64,
     ) -> Result<Vec<u8>, LookupError> {
         let chosen: Vec<&Piece> = pieces.iter().filter(|piece| piece.is(only)).collect();
         let total: u64 = chosen.iter().map(|piece| piece.bytes).sum();
-        let read = |from: u64, to: u64| self.read_pieces(id, &chosen, from, to);
         if total <= max {
-            return Ok(read(0, total)?);
+            return Ok(fit(self.shown(id, veil, &chosen, 0, total)?));
         }
-        let mut text = read(0, max / 2)?;
-        let held = incomplete_suffix(&text);
-        text.truncate(text.len() - held);
-        let tail = read(total - max / 2, total)?;
-        let skip = tail
-            .iter()
-            .take(3)
-            .take_while(|byte| (0x80..0xC0).contains(*byte))
-            .count();
-        let missing = total - text.len() as u64 - (tail.len() - skip) as u64;
-        text.extend_from_slice(format!("\n[{missing} bytes cut]\n").as_bytes());
-        text.extend_from_slice(&tail[skip..]);
+        let (mut head, mut tail) = (max / 2, total - max / 2);
+        // Both end between two characters.
+        let end = self.read_pieces(id, &chosen, head.saturating_sub(4), head)?;
+        head -= incomplete_suffix(&end) as u64;
+        let start = self.read_pieces(id, &chosen, tail, total.min(tail + 3))?;
+        let is_within = |byte: &&u8| (0x80..0xC0).contains(*byte);
+        tail += start.iter().take_while(is_within).count() as u64;
+        let mut text = fit(self.shown(id, veil, &chosen, 0, head)?);
+        text.extend_from_slice(format!("\n[{} bytes cut]\n", tail - head).as_bytes());
+        text.extend_from_slice(&fit(self.shown(id, veil, &chosen, tail, total)?));
         Ok(text)
+    }
+
+    /// What some pieces show of a part of them.
+    fn shown(
+        &self,
+        id: ShellId,
+        veil: &Veil,
+        pieces: &[&Piece],
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<u8>, ReadError> {
+        let bytes = self.read_pieces(id, pieces, from, to)?;
+        let mut excerpt = Excerpt::new(self, id, veil);
+        let mut rest = &bytes[..];
+        let mut parts = Vec::new();
+        for (piece, first, last) in overlaps(pieces, from, to) {
+            // A file that was shortened by somebody else has less.
+            let count = usize::try_from(last - first).unwrap_or(0).min(rest.len());
+            let (part, behind) = rest.split_at(count);
+            rest = behind;
+            excerpt.push(piece.stream, first, part)?;
+            parts.push((piece.stream, first, part));
+        }
+        excerpt.conclude(Writer::Gone)?;
+        let mut shown = Vec::with_capacity(bytes.len());
+        for (stream, offset, part) in parts {
+            excerpt.show(stream, offset, part, &mut shown);
+        }
+        Ok(shown)
     }
 
     fn read_pieces(
@@ -267,199 +315,51 @@ impl Engine {
         to: u64,
     ) -> Result<Vec<u8>, ReadError> {
         let mut bytes = Vec::with_capacity(usize::try_from(to - from).unwrap_or(0));
-        let mut at = 0;
-        for piece in pieces {
-            let (start, end) = (at, at + piece.bytes);
-            at = end;
-            let (first, last) = (start.max(from), end.min(to));
-            if first < last {
-                let offset = piece.offset + (first - start);
-                bytes.extend(self.piece(id, piece.stream, offset, last - first)?);
-            }
+        for (piece, first, last) in overlaps(pieces, from, to) {
+            bytes.extend(self.piece(id, piece.stream, first, last - first)?);
         }
         Ok(bytes)
     }
+}
 
-    /// A file with the whole output: the stream's own, where there is only one.
-    fn whole_file(
-        &self,
-        id: ShellId,
-        pieces: &[Piece],
-        out: u64,
-        err: u64,
-    ) -> Result<OutputFile, LookupError> {
-        let store = &self.0.context.store;
-        let lines = self.count_lines(id, pieces)?;
-        let single = match (out, err) {
-            (_, 0) => Some(Stream::Stdout),
-            (0, _) => Some(Stream::Stderr),
-            _ => None,
-        };
-        if let Some(stream) = single {
-            let path = store.output_path(id, stream);
-            return Ok(OutputFile {
-                path,
-                bytes: out + err,
-                lines,
-            });
-        }
-        let path = store.output_path(id, Stream::Stdout).with_extension("all");
-        let written = self.write_interleaved(id, pieces, &path);
-        written.map_err(|source| ReadError::Io {
-            path: path.clone(),
-            source,
-        })?;
-        Ok(OutputFile {
-            path,
-            bytes: out + err,
-            lines,
-        })
-    }
+/// The pieces that a part of all of them has something of, and where that
+/// begins and ends in its stream.
+fn overlaps<'a>(
+    pieces: &'a [&'a Piece],
+    from: u64,
+    to: u64,
+) -> impl Iterator<Item = (&'a Piece, u64, u64)> {
+    let mut at = 0;
+    pieces.iter().filter_map(move |piece| {
+        let (start, end) = (at, at + piece.bytes);
+        at = end;
+        let (first, last) = (start.max(from), end.min(to));
+        let in_stream = |place: u64| piece.offset + (place - start);
+        (first < last).then(|| (*piece, in_stream(first), in_stream(last)))
+    })
+}
 
-    fn write_interleaved(&self, id: ShellId, pieces: &[Piece], path: &PathBuf) -> io::Result<()> {
-        let mut file = io::BufWriter::new(std::fs::File::create(path)?);
-        for piece in pieces {
-            let bytes = self.piece(id, piece.stream, piece.offset, piece.bytes);
-            file.write_all(&bytes.map_err(io::Error::other)?)?;
-        }
-        file.flush()
+/// A text that fits an answer although the names of its secrets may be longer
+/// than they are.
+fn fit(text: Vec<u8>) -> Vec<u8> {
+    let max = PAGE_BYTES_MAX as usize;
+    if text.len() <= max {
+        return text;
     }
-
-    fn count_lines(&self, id: ShellId, pieces: &[Piece]) -> Result<u64, ReadError> {
-        let mut lines = 0;
-        let mut last = b'\n';
-        for piece in pieces {
-            let bytes = self.piece(id, piece.stream, piece.offset, piece.bytes)?;
-            lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-            last = *bytes.last().unwrap_or(&last);
-        }
-        Ok(lines + u64::from(last != b'\n'))
-    }
-
-    /// What an execution has written from `offset` on, or since it was last
-    /// asked; waits a while for something new.
-    pub async fn read_output(
-        &self,
-        caller: &Caller,
-        id: ShellId,
-        offset: Option<u64>,
-        max_bytes: u64,
-        wait: Duration,
-    ) -> Result<OutputPage, LookupError> {
-        let execution = self.execution(caller, id)?;
-        let from = match offset {
-            Some(offset) => offset,
-            None => crate::actor::lock(&self.0.cursors)
-                .get(&id)
-                .copied()
-                .unwrap_or(0),
-        };
-        let mut page = self.page(id, from, max_bytes)?;
-        if page.next_offset == from && page.running && !wait.is_zero() {
-            let mut follower = self.follower(execution.session, self.tail_of(id)?);
-            let news = async {
-                while let Ok(Some(events)) = follower.next().await {
-                    if events.iter().any(|event| event.shell_id == Some(id)) {
-                        break;
-                    }
-                }
-            };
-            // No news in time is an answer, too.
-            drop(tokio::time::timeout(wait, news).await);
-            page = self.page(id, from, max_bytes)?;
-        }
-        if offset.is_none() {
-            let mut cursors = crate::actor::lock(&self.0.cursors);
-            cursors.insert(id, page.next_offset);
-            if cursors.len() > CURSORS_MAX {
-                cursors.pop_first();
-            }
-        }
-        Ok(page)
-    }
-
-    /// The next event of an execution's session.
-    fn tail_of(&self, id: ShellId) -> Result<EventIndex, LookupError> {
-        let execution = self.0.context.store.execution(id)?;
-        let execution = execution.ok_or(LookupError::UnknownExecution(id))?;
-        Ok(self.0.context.store.cursor(&execution.session)?.next)
-    }
-
-    fn page(&self, id: ShellId, from: u64, max_bytes: u64) -> Result<OutputPage, LookupError> {
-        let store = &self.0.context.store;
-        let execution = store
-            .execution(id)?
-            .ok_or(LookupError::UnknownExecution(id))?;
-        let max = if max_bytes == 0 {
-            PAGE_BYTES_MAX
-        } else {
-            max_bytes.min(PAGE_BYTES_MAX)
-        };
-        let mut page = OutputPage {
-            next_offset: from,
-            running: execution.phase != Phase::Ended,
-            code: execution.outcome.code,
-            ..OutputPage::default()
-        };
-        let now = crate::context::now_ms();
-        'pages: loop {
-            let events = store.output_events(id, page.next_offset, PAGE_EVENTS_MAX)?;
-            let before = page.next_offset;
-            for event in events {
-                page.hot = page.running && now - event.at_ms < HOT_MS;
-                match event.body {
-                    EventBody::Output {
-                        stream,
-                        offset,
-                        bytes,
-                        position,
-                    } => {
-                        let skip = page.next_offset.saturating_sub(position).min(bytes);
-                        let room = max - page.bytes.len() as u64;
-                        let take = (bytes - skip).min(room);
-                        let wanted = (offset + skip, take);
-                        let Ok(piece) = self.intact_piece(id, stream, wanted, position)? else {
-                            page.dropped += bytes - skip;
-                            page.next_offset = position + bytes;
-                            continue;
-                        };
-                        page.bytes.extend(piece);
-                        page.next_offset = position + skip + take;
-                        if take == room {
-                            break 'pages;
-                        }
-                    }
-                    EventBody::Dropped { position, dropped } => {
-                        let skip = page.next_offset.saturating_sub(position).min(dropped.bytes);
-                        page.dropped += dropped.bytes - skip;
-                        page.next_offset = position + dropped.bytes;
-                    }
-                    _ => {}
-                }
-            }
-            if page.next_offset == before {
-                break;
-            }
-        }
-        // A page ends between two characters, where the rest of one can follow.
-        let held = incomplete_suffix(&page.bytes);
-        if held > 0 && (page.running || store.recorded(id)?.position > page.next_offset) {
-            if held == page.bytes.len() && max < CHARACTER_BYTES_MAX {
-                return self.page(id, from, CHARACTER_BYTES_MAX);
-            }
-            page.bytes.truncate(page.bytes.len() - held);
-            page.next_offset -= held as u64;
-        }
-        Ok(page)
-    }
+    let head = max / 2 - incomplete_suffix(&text[..max / 2]);
+    let tail = text.len() - max / 2;
+    let mut shorter = text[..head].to_vec();
+    shorter.extend_from_slice(format!("\n[{} bytes cut]\n", tail - head).as_bytes());
+    shorter.extend_from_slice(&text[tail..]);
+    shorter
 }
 
 /// Some bytes of one stream.
 #[derive(PartialEq, Eq)]
-struct Piece {
-    stream: Stream,
-    offset: u64,
-    bytes: u64,
+pub(super) struct Piece {
+    pub(super) stream: Stream,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
 }
 
 impl Piece {

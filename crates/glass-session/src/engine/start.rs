@@ -5,6 +5,7 @@ use crate::actor::{Child, Inheritance};
 use crate::context::{Context, Settings};
 use crate::errors::EngineError;
 use crate::gate::Remembered;
+use crate::redaction::Detectors;
 use crate::routes::Routes;
 use crate::shells;
 use crate::stands::Stands;
@@ -35,6 +36,7 @@ impl Engine {
             .into_iter()
             .map(|shell| shell.path)
             .collect();
+        let detectors = Detectors::new(settings.redaction.clone());
         let routes = Routes::default();
         let features = keeper.probe().await?;
         let remembered = Remembered::open(&settings.gatekeeping.remembered);
@@ -46,6 +48,7 @@ impl Engine {
             features,
             stands: Stands::default(),
             remembered,
+            detectors,
         });
         let engine = Engine(Arc::new(Inner {
             context,

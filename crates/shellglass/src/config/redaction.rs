@@ -2,14 +2,18 @@
 
 use glass_redact::{Known, RuleError, RuleText, Rules};
 use glass_sandbox::matches;
+use glass_session::Redaction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What is taken out of output before a model or a person reads it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RedactionSettings {
+    /// Whether the daemon takes secrets out of what it shows. The journal keeps
+    /// what was written in any case.
+    pub enabled: bool,
     /// Built-in rules that are not used, by the name in `[REDACTED:name]`.
     pub off: Vec<String>,
     /// Variables whose values are secret although their names do not look so. A
@@ -39,7 +43,35 @@ pub(crate) struct RedactionRule {
     pub not_match: Vec<String>,
 }
 
+impl Default for RedactionSettings {
+    fn default() -> RedactionSettings {
+        RedactionSettings {
+            enabled: true,
+            off: Vec::new(),
+            variables: Vec::new(),
+            rule: Vec::new(),
+        }
+    }
+}
+
 impl RedactionSettings {
+    /// What the daemon takes out; absent where that is switched off.
+    pub(crate) fn redaction(
+        &self,
+        variables: &[(Vec<u8>, Vec<u8>)],
+    ) -> Result<Option<Redaction>, RuleError> {
+        if !self.enabled {
+            return Ok(None);
+        }
+        let mut known = Known::new();
+        self.add_known(variables, &mut known);
+        Ok(Some(Redaction {
+            rules: self.rules(Vec::new())?,
+            variables: self.variables.clone(),
+            known,
+        }))
+    }
+
     /// The rules in force, with some more.
     pub(crate) fn rules(&self, more: Vec<RuleText>) -> Result<Arc<Rules>, RuleError> {
         let mut added: Vec<RuleText> = self.rule.iter().map(RedactionRule::text).collect();

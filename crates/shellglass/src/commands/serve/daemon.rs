@@ -9,10 +9,11 @@ use crate::environment;
 use crate::error::{Failure, Kind, with_causes};
 use glass_model::Limits;
 use glass_server::{Listening, Options, Tokens};
-use glass_session::{Engine, Settings};
+use glass_session::{Engine, Redaction, Settings};
 use glass_spawn::{Keeper, KeeperEvent, start_keeper};
 use glass_store::{OpenError, Store};
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
@@ -162,6 +163,20 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
         sandboxing: plan.sandboxing(),
         gatekeeping: policy.gatekeeping(&plan.settings.approvals, remembered)?,
         hooks: plan.settings.hooks.hooks(std::env::vars_os()),
+        redaction: redaction(plan)?,
+    })
+}
+
+/// What is taken out of output. Our own environment is read whole: also what is
+/// not passed on to commands may be found in a file.
+fn redaction(plan: &Plan) -> Result<Option<Redaction>, Failure> {
+    let variables: Vec<(Vec<u8>, Vec<u8>)> = std::env::vars_os()
+        .map(|(name, value)| (name.into_vec(), value.into_vec()))
+        .collect();
+    let redaction = plan.settings.redaction.redaction(&variables);
+    redaction.map_err(|error| {
+        Failure::new(Kind::Usage, format!("[redaction] cannot be used: {error}"))
+            .hint("`shellglass filter redact` tries the rules without a daemon")
     })
 }
 
