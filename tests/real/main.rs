@@ -10,6 +10,7 @@ mod crash;
 mod exact;
 mod filters;
 mod forge;
+mod hooks;
 mod journal;
 mod keeper;
 mod left_behind;

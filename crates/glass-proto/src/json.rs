@@ -5,7 +5,7 @@
 //! gives them no presence, so that `exitCode` is there when it is 0.
 
 use crate::DESCRIPTORS;
-use crate::agent::v1::ShellResult;
+use crate::agent::v1::{SandboxPolicy, ShellCommandParsingResult, ShellResult};
 use crate::shellglass::v1::{
     CancelResponse, CheckCommandResponse, Empty, ListApprovalsResponse, ListSessionsResponse,
     ReadOutputResponse, Session, SessionHistory,
@@ -33,6 +33,8 @@ macro_rules! named {
 }
 
 named! {
+    SandboxPolicy => "agent.v1.SandboxPolicy",
+    ShellCommandParsingResult => "agent.v1.ShellCommandParsingResult",
     ShellResult => "agent.v1.ShellResult",
     CancelResponse => "shellglass.v1.CancelResponse",
     CheckCommandResponse => "shellglass.v1.CheckCommandResponse",

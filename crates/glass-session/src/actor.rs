@@ -75,6 +75,8 @@ pub(crate) enum Message {
     },
     /// What the gate of an accepted command is.
     Judge { shell_id: ShellId, gate: Gate },
+    /// Note something about an execution in the history.
+    Remark { shell_id: ShellId, detail: String },
     /// What a person says. Answers with whether it was asked.
     Answer {
         shell_id: ShellId,

@@ -1,5 +1,6 @@
 //! What all sessions of a daemon share.
 
+use crate::engine::Wording;
 use crate::gate::{Gatekeeping, Remembered};
 use crate::redaction::{Detectors, Redaction};
 use crate::routes::Routes;
@@ -39,6 +40,8 @@ pub struct Settings {
     pub gatekeeping: Gatekeeping,
     /// Programs of the user's that are asked before a command and told after it.
     pub hooks: Hooks,
+    /// How the contract writes what those are told.
+    pub wording: Wording,
     /// What is taken out of output; absent where that is switched off.
     pub redaction: Option<Redaction>,
 }

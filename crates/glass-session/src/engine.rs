@@ -4,6 +4,7 @@ mod create;
 mod excerpt;
 mod execute;
 mod gate;
+mod hooks;
 mod intact;
 mod output;
 mod page;
@@ -24,13 +25,17 @@ use glass_sandbox::Workspace;
 use glass_store::ReadError;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 pub use create::SessionSpec;
 pub use execute::{OrderSpec, Target, Ticket};
+pub use hooks::Wording;
 pub use output::{Gathered, OutputFile};
 pub use page::OutputPage;
 pub use projection::{Late, Projection};
+
+/// Ended executions of which hooks are being told.
+const TELLING_MAX: usize = 256;
 
 /// Messages that may wait for one session.
 const MAILBOX_MAX: usize = 256;
@@ -58,6 +63,8 @@ struct Inner {
     /// Where each execution's reader without an offset goes on.
     cursors: Mutex<BTreeMap<ShellId, u64>>,
     shells: Vec<String>,
+    /// How many executions hooks may be told of at once.
+    telling: Arc<Semaphore>,
     keeper_lost: watch::Sender<bool>,
 }
 

@@ -37,6 +37,7 @@ pub(crate) use context::Context;
 
 pub use actor::{Finished, OutputEnd};
 pub use context::Settings;
+pub use engine::Wording;
 pub use engine::{
     Caller, Engine, Gathered, Late, OrderSpec, OutputFile, OutputPage, Projection, SessionSpec,
     SessionView, Target, Ticket,

@@ -106,6 +106,12 @@ impl Actor {
         self.take(Input::Release(id)).await;
     }
 
+    /// What a hook did or failed to do.
+    pub(super) fn note_of_hook(&mut self, id: ShellId, detail: String) {
+        let status = "hook".to_owned();
+        self.tell(id, EventBody::Status { status, detail }, Vec::new());
+    }
+
     /// Writes an event of an execution, with what belongs to it.
     fn tell(&mut self, id: ShellId, body: EventBody, mut changes: Vec<Change>) {
         let event = self.event(Some(id), body);

@@ -22,6 +22,7 @@ impl Actor {
                 self.accept(*execution, gate, reply, done).await;
             }
             Message::Judge { shell_id, gate } => self.judge(shell_id, gate).await,
+            Message::Remark { shell_id, detail } => self.note_of_hook(shell_id, detail),
             Message::Answer {
                 shell_id,
                 answer,

@@ -1,6 +1,7 @@
 //! Accepting commands.
 
 use super::gate::asked;
+use super::hooks::Unasked;
 use super::{Caller, Engine, Handle, SessionSpec, may_see};
 use crate::actor::{Finished, Message, Refusal, lock};
 use crate::context::now_ms;
@@ -171,15 +172,21 @@ impl Engine {
         };
         let (session, handle) = self.find_target(caller, target, &order).await?;
         let sandbox = self.order_rights(caller, &session, &handle, &order)?;
-        let skip = order.skip_approval;
+        let (skip, requested) = (order.skip_approval, order.sandbox.clone());
         let execution = plan_execution(caller, &session, order, scope, sandbox);
         let judged = self.judge(&handle, asked(&session, &execution, skip)).await;
+        let unasked = self.must_consult(&judged.gate).then(|| Unasked {
+            execution: execution.clone(),
+            requested,
+            gate: judged.gate.clone(),
+            skip,
+        });
         let sandbox = execution.sandbox.clone();
         let (reply, accepted) = oneshot::channel();
         let (done_sender, done) = oneshot::channel();
         let message = Message::Execute {
             execution: Box::new(execution),
-            gate: Some(judged.gate),
+            gate: unasked.is_none().then_some(judged.gate),
             reply,
             done: Some(done_sender),
         };
@@ -202,6 +209,11 @@ impl Engine {
             accepted.from,
         );
         let secrets = lock(&handle.live).secrets.clone();
+        if let Some(mut unasked) = unasked {
+            unasked.execution.shell_id = accepted.shell_id;
+            self.consult(handle.clone(), unasked);
+        }
+        self.tell_hooks(&handle, accepted.shell_id);
         if ephemeral {
             self.dispose_when_done(handle, Some(accepted.shell_id));
         }

@@ -1,5 +1,6 @@
 //! Before a command runs: its gate, and the persons who open it.
 
+use super::hooks::Unasked;
 use super::{Caller, Engine, Handle, may_see};
 use crate::actor::{Message, lock};
 use crate::errors::{AnswerError, LookupError};
@@ -41,6 +42,15 @@ impl Engine {
             let asked = asked(&session, &execution, false);
             let gate = engine.judge(&handle, asked).await.gate;
             let shell_id = execution.shell_id;
+            if engine.must_consult(&gate) {
+                let unasked = Unasked {
+                    requested: Some(execution.sandbox.clone()),
+                    execution,
+                    gate,
+                    skip: false,
+                };
+                return engine.consult(handle, unasked);
+            }
             // A session that is gone has no use for it.
             drop(handle.mailbox.send(Message::Judge { shell_id, gate }).await);
         });

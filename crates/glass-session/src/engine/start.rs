@@ -1,6 +1,6 @@
 //! Beginning: everything that the last daemon left is taken up again.
 
-use super::{Engine, Inner};
+use super::{Engine, Inner, TELLING_MAX};
 use crate::actor::{Child, Inheritance};
 use crate::context::{Context, Settings};
 use crate::errors::EngineError;
@@ -10,14 +10,14 @@ use crate::routes::Routes;
 use crate::shells;
 use crate::stands::Stands;
 use crate::tag::Tag;
-use glass_model::{EventIndex, Execution, Phase, SessionId};
+use glass_model::{EventIndex, Execution, Phase, SessionId, ShellId};
 use glass_spawn::tree::{self, Manner, Scope, TreeEnd};
 use glass_spawn::{Keeper, KeeperEvent, LaunchInfo};
 use glass_store::Store;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 /// How long the kernel may take to end a child that belongs to nobody.
 const STRAY_DEADLINE: Duration = Duration::from_secs(10);
@@ -57,6 +57,7 @@ impl Engine {
             picks: tokio::sync::Mutex::new(()),
             cursors: Mutex::new(BTreeMap::new()),
             shells,
+            telling: Arc::new(Semaphore::new(TELLING_MAX)),
             keeper_lost: watch::Sender::new(false),
         }));
         engine.take_up_sessions().await?;
@@ -77,6 +78,8 @@ impl Engine {
                 .then(|| executions.last().map(|last| last.shell_id));
             let is_held = |run: &&Execution| run.held && run.phase == Phase::Queued;
             let held: Vec<Execution> = executions.iter().filter(is_held).cloned().collect();
+            let open = executions.iter().filter(|run| run.phase != Phase::Ended);
+            let open: Vec<ShellId> = open.map(|run| run.shell_id).collect();
             let inheritance = Inheritance {
                 children,
                 executions,
@@ -84,6 +87,10 @@ impl Engine {
             self.take_up(session, next, inheritance);
             for execution in held {
                 self.judge_again(execution);
+            }
+            if let Some(handle) = self.live(&id) {
+                open.into_iter()
+                    .for_each(|open| self.tell_hooks(&handle, open));
             }
             if let (Some(only), Some(handle)) = (only, self.live(&id)) {
                 self.dispose_when_done(handle, only);

@@ -8,8 +8,9 @@ use crate::config::Listen;
 use crate::environment;
 use crate::error::{Failure, Kind, with_causes};
 use glass_model::Limits;
+use glass_proto::{json, parsing_result, sandbox_to_wire};
 use glass_server::{Listening, Options, Tokens};
-use glass_session::{Engine, Redaction, Settings};
+use glass_session::{Engine, Redaction, Settings, Wording};
 use glass_spawn::{Keeper, KeeperEvent, start_keeper};
 use glass_store::{OpenError, Store};
 use std::ffi::OsString;
@@ -163,6 +164,10 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
         sandboxing: plan.sandboxing(),
         gatekeeping: policy.gatekeeping(&plan.settings.approvals, remembered)?,
         hooks: plan.settings.hooks.hooks(std::env::vars_os()),
+        wording: Wording {
+            policy: |policy| json::value(&sandbox_to_wire(policy)),
+            reading: |reading| json::value(&parsing_result(reading)),
+        },
         redaction: redaction(plan)?,
     })
 }
