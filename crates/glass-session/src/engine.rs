@@ -1,5 +1,6 @@
 //! All sessions of a daemon, and the way in for callers.
 
+mod audit;
 mod create;
 mod excerpt;
 mod execute;
@@ -26,6 +27,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot, watch};
 
+pub use audit::AuditError;
 pub use create::SessionSpec;
 pub use execute::{OrderSpec, Target, Ticket};
 pub use output::{Gathered, OutputFile};

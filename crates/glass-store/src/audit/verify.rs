@@ -13,131 +13,139 @@ use crate::error::ReadError;
 use crate::row::audit::{COLUMNS, hash_of, kind_of};
 
 /// What the chain's own row says.
-struct Noted {
+struct Ends {
     first: i64,
-    first_prev_hash: AuditHash,
+    before_first: AuditHash,
     last: i64,
     last_hash: AuditHash,
 }
 
+/// A number, and what is wrong with its entry.
+type Wrong = (i64, String);
+
 impl Store {
     /// Computes every hash anew and says where the chain does not hold, if it
-    /// does not. Reads everything: for a thread that may be blocked.
-    pub fn verify_audit(&self) -> Result<AuditCheck, ReadError> {
+    /// does not. The entry of a number that somebody noted must have the hash
+    /// that was noted with it: then everything up to there is as it was then,
+    /// whoever may have written to the database since. Reads everything: for a
+    /// thread that may be blocked.
+    pub fn verify_audit(&self, noted: Option<(u64, AuditHash)>) -> Result<AuditCheck, ReadError> {
         let mut conn = self.audit_reader()?;
         let txn = conn.transaction()?;
-        check(&txn)
-    }
-
-    /// Whether the entry of this number has this hash; none where there is no
-    /// such entry. With a hash that was noted earlier, and a chain that holds,
-    /// everything up to that entry is as it was then.
-    pub fn audit_hash(&self, number: u64) -> Result<Option<AuditHash>, ReadError> {
-        let number = i64::try_from(number).unwrap_or(i64::MAX);
-        let found: Option<Vec<u8>> = self
-            .reader()
-            .query_row(
-                "SELECT hash FROM audit WHERE number = ?1",
-                [number],
-                |row| row.get(0),
-            )
-            .optional()?;
-        Ok(found.map(|hash| hash_of(&hash).unwrap_or_default()))
-    }
-}
-
-fn check(conn: &Connection) -> Result<AuditCheck, ReadError> {
-    let Some(noted) = noted(conn)? else {
-        return Ok(broken_at(
-            1,
-            "the note of where the chain begins and ends is gone",
-        ));
-    };
-    let mut found = AuditCheck {
-        entries: 0,
-        first: noted.first.max(0).cast_unsigned(),
-        last: noted.first.saturating_sub(1).max(0).cast_unsigned(),
-        head: noted.first_prev_hash,
-        broken: None,
-    };
-    let sql = format!("SELECT {COLUMNS} FROM audit ORDER BY number");
-    let mut statement = conn.prepare(&sql)?;
-    let mut rows = statement.query([])?;
-    let mut number = noted.first;
-    while let Some(row) = rows.next()? {
-        if let Err((number, why)) = follow(row, number, &noted, &mut found) {
+        let mut found = AuditCheck {
+            entries: 0,
+            first: 1,
+            last: 0,
+            head: AuditHash::default(),
+            broken: None,
+        };
+        if let Err((number, why)) = check(&txn, noted, &mut found)? {
             found.broken = Some(AuditBreak {
                 number: number.max(0).cast_unsigned(),
                 why,
             });
-            return Ok(found);
+        }
+        Ok(found)
+    }
+}
+
+/// Follows the chain from its beginning, to its end or to where it breaks.
+fn check(
+    conn: &Connection,
+    noted: Option<(u64, AuditHash)>,
+    found: &mut AuditCheck,
+) -> Result<Result<(), Wrong>, ReadError> {
+    let Some(ends) = ends(conn)? else {
+        let why = "the note of where the chain begins and ends is gone";
+        return Ok(Err((1, why.to_owned())));
+    };
+    found.first = ends.first.max(0).cast_unsigned();
+    found.last = found.first.saturating_sub(1);
+    found.head = ends.before_first;
+    if let Err(wrong) = matches_note(noted, found) {
+        return Ok(Err(wrong));
+    }
+    let sql = format!("SELECT {COLUMNS} FROM audit ORDER BY number");
+    let mut statement = conn.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    let mut number = ends.first;
+    while let Some(row) = rows.next()? {
+        let followed = follow(row, number, &ends, found).and_then(|()| matches_note(noted, found));
+        if let Err(wrong) = followed {
+            return Ok(Err(wrong));
         }
         number = number.saturating_add(1);
     }
-    if number <= noted.last {
-        found.broken = Some(AuditBreak {
-            number: number.max(0).cast_unsigned(),
-            why: format!("it is missing, with all others up to {}", noted.last),
-        });
-    } else if found.head != noted.last_hash {
-        found.broken = Some(AuditBreak {
-            number: found.last,
-            why: "its hash is not the one that was noted as the last".to_owned(),
-        });
-    }
-    Ok(found)
+    Ok(is_whole(number, &ends, noted, found))
 }
 
-fn broken_at(number: u64, why: &str) -> AuditCheck {
-    AuditCheck {
-        entries: 0,
-        first: number,
-        last: number.saturating_sub(1),
-        head: AuditHash::default(),
-        broken: Some(AuditBreak {
-            number,
-            why: why.to_owned(),
-        }),
+/// Whether the last row that was there is the last that was written.
+fn is_whole(
+    next: i64,
+    ends: &Ends,
+    noted: Option<(u64, AuditHash)>,
+    found: &AuditCheck,
+) -> Result<(), Wrong> {
+    let missing = |to| (next, format!("it is missing, with all others up to {to}"));
+    if next <= ends.last {
+        return Err(missing(ends.last));
     }
+    if found.head != ends.last_hash || next != ends.last.saturating_add(1) {
+        let why = "it is not the one that was noted as the last";
+        return Err((next.saturating_sub(1), why.to_owned()));
+    }
+    match noted {
+        Some((number, _)) if number > found.last => {
+            Err(missing(i64::try_from(number).unwrap_or(i64::MAX)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the last entry that was looked at is as somebody noted it.
+fn matches_note(noted: Option<(u64, AuditHash)>, found: &AuditCheck) -> Result<(), Wrong> {
+    let Some((number, hash)) = noted else {
+        return Ok(());
+    };
+    let wrong = |why: &str| Err((i64::try_from(number).unwrap_or(i64::MAX), why.to_owned()));
+    if found.entries == 0 && number < found.last {
+        return wrong("it is older than all that are kept, so that nothing can be said of it");
+    }
+    if number == found.last && hash != found.head {
+        return wrong("its hash is not the one that you noted: the chain was written anew");
+    }
+    Ok(())
 }
 
 /// Nothing where there is no such row, or one that we have not written.
-fn noted(conn: &Connection) -> Result<Option<Noted>, ReadError> {
+fn ends(conn: &Connection) -> Result<Option<Ends>, ReadError> {
     let sql = "SELECT first, first_prev_hash, last, last_hash FROM audit_chain WHERE row = 1";
-    let noted = conn
+    let ends = conn
         .query_row(sql, [], |row| {
             let hash = |column| row.get_ref(column).ok().and_then(blob).and_then(hash_of);
-            let (Some(first_prev_hash), Some(last_hash)) = (hash(1), hash(3)) else {
+            let (Some(before_first), Some(last_hash)) = (hash(1), hash(3)) else {
                 return Ok(None);
             };
-            Ok(Some(Noted {
+            Ok(Some(Ends {
                 first: row.get(0)?,
-                first_prev_hash,
+                before_first,
                 last: row.get(2)?,
                 last_hash,
             }))
         })
         .optional()?;
-    Ok(noted.flatten())
+    // Below 1 there is no number, so that ours are the same signed and unsigned.
+    Ok(ends.flatten().filter(|ends| ends.first >= 1))
 }
 
-/// Checks the row that should be `number`; returns which is wrong and why.
-fn follow(
-    row: &Row<'_>,
-    number: i64,
-    noted: &Noted,
-    found: &mut AuditCheck,
-) -> Result<(), (i64, String)> {
+/// Checks the row that should be `number`.
+fn follow(row: &Row<'_>, number: i64, ends: &Ends, found: &mut AuditCheck) -> Result<(), Wrong> {
     let there = integer(row, 0).map_err(|why| (number, why))?;
     if there < number {
         return Err((there, "it is before the beginning of the chain".to_owned()));
     }
-    if there > noted.last {
-        return Err(if number <= noted.last {
-            (number, "it is missing".to_owned())
-        } else {
-            (there, "it is beyond the end of the chain".to_owned())
-        });
+    if number > ends.last {
+        return Err((there, "it is beyond the end of the chain".to_owned()));
     }
     if there != number {
         return Err((number, "it is missing".to_owned()));
