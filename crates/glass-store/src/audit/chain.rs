@@ -6,12 +6,16 @@ use sha2::{Digest, Sha256};
 
 use crate::error::WriteError;
 use crate::row::audit::{hash_of, kind_columns};
-use crate::row::column;
+use crate::row::{column, natural};
 use crate::transaction::{Transaction, is_taken};
 
 /// What every hash begins with, so that it is none of another kind, and so that
 /// a second way to compute it can be told from the first.
 const DOMAIN: &[u8] = b"shellglass-audit-1\n";
+
+/// No chain is as long as this. Whoever notes such an end is found out, and must
+/// not make us run out of numbers.
+const NUMBER_MAX: u64 = 1 << 62;
 
 /// The end of the chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,11 +57,11 @@ impl Hashed<'_> {
     }
 }
 
-/// The end of the chain as the database has it.
+/// The end of the chain as its own row notes it.
 ///
 /// Where somebody has changed the rows, the next entry still gets a number that
-/// is free, and a hash that follows from what the chain's own row says: the
-/// break stays where it is and shows.
+/// is free, and a hash that follows from what is noted here: the break stays
+/// where it is and shows.
 pub(crate) fn load(conn: &Connection) -> rusqlite::Result<Tip> {
     let noted: Option<(i64, Vec<u8>)> = conn
         .query_row("SELECT last, last_hash FROM audit_chain", [], |row| {
@@ -65,31 +69,36 @@ pub(crate) fn load(conn: &Connection) -> rusqlite::Result<Tip> {
         })
         .optional()?;
     let (last, hash) = noted.unwrap_or_default();
-    let number = last.max(last_number(conn)?).max(0).cast_unsigned();
-    let hash = hash_of(&hash).unwrap_or_default();
-    Ok(Tip { number, hash })
-}
-
-fn last_number(conn: &Connection) -> rusqlite::Result<i64> {
-    let sql = "SELECT coalesce(max(number), 0) FROM audit";
-    conn.query_row(sql, [], |row| row.get(0))
+    let number = u64::try_from(last).unwrap_or(0);
+    Ok(Tip {
+        number: if number < NUMBER_MAX { number } else { 0 },
+        hash: hash_of(&hash).unwrap_or_default(),
+    })
 }
 
 /// Writes an entry as the chain's next.
 pub(crate) fn append(txn: &mut Transaction<'_>, entry: &AuditEntry) -> Result<(), WriteError> {
     let tip = txn.delta.audit.unwrap_or(txn.ledger.audit);
-    let number = tip.number.saturating_add(1);
-    let tip = match insert(txn.conn, number, tip.hash, entry) {
+    let tip = match insert(txn.conn, tip.number + 1, tip.hash, entry) {
         // Somebody else has put a row there. Nothing is written over, and nobody
         // is kept from working by it.
         Err(WriteError::Database(error)) if is_taken(&error) => {
-            let number = last_number(txn.conn)?.max(0).cast_unsigned();
-            insert(txn.conn, number.saturating_add(1), tip.hash, entry)?
+            let number = free_number(txn.conn, tip.number + 1)?;
+            insert(txn.conn, number, tip.hash, entry)?
         }
         inserted => inserted?,
     };
     txn.delta.audit = Some(tip);
     Ok(())
+}
+
+/// The first number without a row after one that has one.
+fn free_number(conn: &Connection, taken: u64) -> Result<u64, WriteError> {
+    let sql = "SELECT number + 1 FROM audit AS a WHERE number >= ?1 AND NOT EXISTS \
+         (SELECT 1 FROM audit AS b WHERE b.number = a.number + 1) ORDER BY number LIMIT 1";
+    let taken = column(taken, "a number of the audit")?;
+    let free: i64 = conn.query_row(sql, [taken], |row| row.get(0))?;
+    Ok(natural(free, "a number of the audit")?)
 }
 
 fn insert(
