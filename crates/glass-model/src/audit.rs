@@ -74,7 +74,8 @@ pub enum AuditKind {
     Ended {
         /// Its exit code, where that is known.
         code: Option<i32>,
-        /// How: `exited`, `signal 9`, `cancelled`, `timed out`, `did not run: …`.
+        /// How: `exited`, `signal SIGKILL`, `cancelled`, `timed out`,
+        /// `rejected: …`, `did not run: …`, `unknown`.
         how: String,
     },
 }

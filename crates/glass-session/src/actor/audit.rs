@@ -37,12 +37,14 @@ impl Actor {
 
     /// An entry about an execution of this session, without its text.
     pub(super) fn audit_entry(&self, id: ShellId, at_ms: i64, what: AuditKind) -> AuditEntry {
+        let execution = self.accepted.get(&id);
+        let role = execution.map_or(self.session.owner, |execution| execution.asked_by);
         AuditEntry {
             at_ms,
             session: self.session.id.as_str().to_owned(),
             shell_id: id.0,
             task: self.session.task.clone(),
-            asked_by: asked_by(self.session.owner, &self.session.task),
+            asked_by: asked_by(role, &self.session.task),
             what,
             command: String::new(),
             detail: String::new(),
@@ -61,6 +63,9 @@ fn asked_by(role: Role, task: &str) -> String {
 
 /// How it ended, in the audit's words.
 fn how(outcome: &Outcome) -> String {
+    if let Some(why) = &outcome.rejected {
+        return format!("rejected: {why}");
+    }
     if let Some(why) = &outcome.spawn_error {
         return format!("did not run: {why}");
     }
@@ -148,6 +153,11 @@ mod tests {
             ..Outcome::default()
         };
         check(never, "did not run: no pipes");
+        let rejected = Outcome {
+            rejected: Some("no".to_owned()),
+            ..Outcome::default()
+        };
+        check(rejected, "rejected: no");
     }
 
     #[test]

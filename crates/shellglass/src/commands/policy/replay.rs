@@ -5,23 +5,25 @@ use super::{read, unusable};
 use crate::cli::PolicyReplay;
 use crate::client::{Client, Context, connect};
 use crate::commands::{now_ms, time};
+use crate::config::Level;
 use crate::error::Failure;
 use crate::stdout;
-use glass_model::{Decision, ShellKind, Verdict};
-use glass_policy::{Command, Layer, RuleFile, RuleSet, decide, text::visible};
+use glass_model::{Decision, Role, ShellKind, Verdict};
+use glass_policy::{Command, Layer, RuleFile, RuleSet, decide, decide_known, text::visible};
 use glass_proto::shellglass::v1::audit_record::What;
 use glass_proto::shellglass::v1::{
-    Execution, HistoryRequest, ListSessionsRequest, ReadAuditRequest, Session,
+    AuditRecord, Execution, HistoryRequest, ListSessionsRequest, ReadAuditRequest, Session,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::process::ExitCode;
 use tonic::Code;
 
-/// What the audit says was decided about an execution.
+/// What the audit says of an execution.
+#[derive(Default)]
 struct Recorded {
-    verdict: Verdict,
-    by: String,
+    asked_by: Option<Role>,
+    decided: Option<(Verdict, String)>,
 }
 
 /// How many commands were allowed, asked about, denied.
@@ -49,6 +51,9 @@ struct Difference {
 struct Replay {
     built_in: RuleSet,
     rules: RuleSet,
+    /// How closely agents and persons are looked at.
+    agent: Level,
+    person: Level,
     recorded: HashMap<u32, Recorded>,
     before: Counts,
     after: Counts,
@@ -57,16 +62,20 @@ struct Replay {
 
 /// Decides anew about every command of the history.
 pub(super) async fn replay(arguments: &PolicyReplay) -> Result<ExitCode, Failure> {
-    let mut rules = RuleSet::new();
+    let context = Context::load()?;
+    let policy = &context.loaded.settings.policy;
+    let mut rules = policy.rules()?;
     if let Some(path) = &arguments.rules {
         let file = RuleFile::parse(&read(path)?).map_err(|error| unusable(path, &error))?;
         rules = rules.with(Layer::User, file);
     }
     let since_ms = arguments.since.map_or(0, |when| when.unix_ms(now_ms()));
-    let mut client = connect(&Context::load()?).await?;
+    let mut client = connect(&context).await?;
     let mut replay = Replay {
         built_in: RuleSet::new(),
         rules,
+        agent: policy.agent,
+        person: policy.person,
         recorded: recorded(&mut client, since_ms).await?,
         before: Counts::default(),
         after: Counts::default(),
@@ -90,7 +99,8 @@ pub(super) async fn replay(arguments: &PolicyReplay) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was decided about each execution, as far as the audit has it.
+/// Who asked for each execution and what was decided about it, as far as the
+/// audit has it.
 async fn recorded(
     client: &mut Client,
     since_unix_ms: i64,
@@ -102,26 +112,7 @@ async fn recorded(
     let mut records = client.read_audit(request).await?.into_inner();
     let mut found: HashMap<u32, Recorded> = HashMap::new();
     while let Some(record) = records.message().await? {
-        let Some(What::Decided(decided)) = record.what else {
-            continue;
-        };
-        let Some(verdict) = verdict_of(&decided.verdict) else {
-            continue;
-        };
-        let said = Recorded {
-            verdict,
-            by: decided.by,
-        };
-        // Where several had a say, the strictest won.
-        found
-            .entry(record.shell_id)
-            .and_modify(|known| {
-                if verdict > known.verdict {
-                    known.verdict = verdict;
-                    known.by.clone_from(&said.by);
-                }
-            })
-            .or_insert(said);
+        found.entry(record.shell_id).or_default().add(record);
     }
     Ok(found)
 }
@@ -144,20 +135,22 @@ impl Replay {
     fn decide(&mut self, session: &Session, execution: &Execution) {
         let name = session.shell.rsplit('/').next().unwrap_or_default();
         let command = Command::parse(&execution.command, ShellKind::of_program(name));
-        let decision = decide(&command, &self.rules);
-        let (mut after, mut after_by) = (decision.verdict, decided_by(&decision));
-        let (before, before_by) = match self.recorded.get(&execution.shell_id) {
-            Some(said) => {
-                // What is not said by rules is said again, whatever they are.
-                if said.is_not_by_rules() && said.verdict > after {
-                    (after, after_by) = (said.verdict, said.by.clone());
+        let recorded = self.recorded.get(&execution.shell_id);
+        let level = match recorded.and_then(|recorded| recorded.asked_by) {
+            Some(Role::Person) => self.person,
+            Some(Role::Agent) => self.agent,
+            None => Level::Ask,
+        };
+        let (mut after, mut after_by) = judged(&command, &self.rules, level);
+        let (before, before_by) = match recorded.and_then(Recorded::by_rules) {
+            Some((verdict, by)) => {
+                // What these rules have no say in is said again.
+                if is_elsewhere(by) && verdict > after {
+                    (after, after_by) = (verdict, by.to_owned());
                 }
-                (said.verdict, said.by.clone())
+                (verdict, by.to_owned())
             }
-            None => {
-                let decision = decide(&command, &self.built_in);
-                (decision.verdict, decided_by(&decision))
-            }
+            None => judged(&command, &self.built_in, level),
         };
         self.before.count(before);
         self.after.count(after);
@@ -229,10 +222,54 @@ impl Replay {
 }
 
 impl Recorded {
-    /// Hooks and ignore files have the same say under any rules.
-    fn is_not_by_rules(&self) -> bool {
-        self.by.starts_with("hook") || self.by.starts_with("ignore file")
+    fn add(&mut self, record: AuditRecord) {
+        self.asked_by = match record.asked_by.split(':').next() {
+            Some("person") => Some(Role::Person),
+            Some("agent") => Some(Role::Agent),
+            _ => self.asked_by,
+        };
+        let Some(What::Decided(decided)) = record.what else {
+            return;
+        };
+        let Some(verdict) = verdict_of(&decided.verdict) else {
+            return;
+        };
+        // Where several had a say, the strictest won.
+        if self
+            .decided
+            .as_ref()
+            .is_none_or(|(known, _)| verdict > *known)
+        {
+            self.decided = Some((verdict, decided.by));
+        }
     }
+
+    /// What the rules had said: what ran because somebody had answered before,
+    /// or because nobody was to be asked, was a question to them.
+    fn by_rules(&self) -> Option<(Verdict, &str)> {
+        let (verdict, by) = self.decided.as_ref()?;
+        let was_question = by.starts_with("remembered") || by.starts_with("approval left out");
+        let verdict = if was_question { Verdict::Ask } else { *verdict };
+        Some((verdict, by))
+    }
+}
+
+/// Whether it was said by hooks, or by files of a project, which may have changed
+/// since.
+fn is_elsewhere(by: &str) -> bool {
+    ["hook", "ignore file", "project"]
+        .iter()
+        .any(|who| by.starts_with(who))
+}
+
+/// What rules say to somebody who is looked at this closely.
+fn judged(command: &Command, rules: &RuleSet, level: Level) -> (Verdict, String) {
+    let decision = match level {
+        Level::Ask => decide(command, rules),
+        Level::Deny => decide_known(command, rules),
+        Level::Off => return (Verdict::Allow, "unchecked".to_owned()),
+    };
+    (decision.verdict, decided_by(&decision))
 }
 
 impl Counts {
@@ -257,7 +294,7 @@ impl Counts {
 fn decided_by(decision: &Decision) -> String {
     match decision.reasons.first() {
         Some(reason) => reason.rule.clone().unwrap_or_else(|| reason.why.clone()),
-        None => "nothing was said".to_owned(),
+        None => "no rule".to_owned(),
     }
 }
 
@@ -270,26 +307,41 @@ fn verdict_of(name: &str) -> Option<Verdict> {
 #[cfg(test)]
 mod tests {
     use super::{Counts, Recorded, Replay};
+    use crate::config::Level;
     use glass_model::Verdict;
     use glass_policy::{Layer, RuleFile, RuleSet};
-    use glass_proto::shellglass::v1::{Execution, Session};
+    use glass_proto::shellglass::v1::audit_record::What;
+    use glass_proto::shellglass::v1::{AuditDecided, AuditRecord, Execution, Session};
     use std::collections::HashMap;
 
     const RULES: &str = "[[rule]]\nprefix = [\"git\", \"push\"]\ndecision = \"allow\"\n\
          reason = \"Ours to push.\"\nmatch = [\"git push\"]\n";
 
-    fn replayed(recorded: Vec<(u32, Verdict, &str)>, commands: &[&str]) -> Replay {
+    fn said(asked_by: &str, verdict: &str, by: &str) -> AuditRecord {
+        AuditRecord {
+            asked_by: asked_by.to_owned(),
+            what: Some(What::Decided(AuditDecided {
+                verdict: verdict.to_owned(),
+                by: by.to_owned(),
+                reason: String::new(),
+            })),
+            ..AuditRecord::default()
+        }
+    }
+
+    /// What became of commands, the first of which have these records.
+    fn replayed(records: Vec<AuditRecord>, commands: &[&str]) -> Replay {
         let file = RuleFile::parse(RULES).expect("rules");
+        let mut recorded: HashMap<u32, Recorded> = HashMap::new();
+        for (record, shell_id) in records.into_iter().zip(1..) {
+            recorded.entry(shell_id).or_default().add(record);
+        }
         let mut replay = Replay {
             built_in: RuleSet::new(),
             rules: RuleSet::new().with(Layer::User, file),
-            recorded: recorded
-                .into_iter()
-                .map(|(id, verdict, by)| {
-                    let by = by.to_owned();
-                    (id, Recorded { verdict, by })
-                })
-                .collect::<HashMap<_, _>>(),
+            agent: Level::Ask,
+            person: Level::Deny,
+            recorded,
             before: Counts::default(),
             after: Counts::default(),
             differences: Vec::new(),
@@ -323,32 +375,45 @@ mod tests {
         assert_eq!(replay.value()["differences"][0]["shellId"], 2);
     }
 
+    fn changed(replay: &Replay) -> Vec<(u32, Verdict, Verdict)> {
+        let differences = replay.differences.iter();
+        differences
+            .map(|one| (one.shell_id, one.before, one.after))
+            .collect()
+    }
+
     #[test]
     fn what_was_recorded_counts_as_before() {
-        let recorded = vec![
-            (1, Verdict::Allow, "unchecked"),
-            (2, Verdict::Ask, "built-in"),
+        let records = vec![
+            said("agent:t", "allow", "unchecked"),
+            said("agent", "ask", "no rule"),
+            said("agent", "allow", "remembered for this session"),
         ];
-        let replay = replayed(recorded, &["curl example.org", "git push"]);
-        let told: Vec<_> = replay
-            .differences
-            .iter()
-            .map(|d| (d.before, d.after))
-            .collect();
+        let replay = replayed(
+            records,
+            &["curl example.org", "git push", "curl example.org"],
+        );
         assert_eq!(
-            told,
+            changed(&replay),
             [
-                (Verdict::Allow, Verdict::Ask),
-                (Verdict::Ask, Verdict::Allow)
+                (1, Verdict::Allow, Verdict::Ask),
+                (2, Verdict::Ask, Verdict::Allow)
             ]
         );
     }
 
     #[test]
+    fn a_person_is_looked_at_as_persons_are() {
+        let records = vec![said("person", "allow", "no rule")];
+        let replay = replayed(records, &["curl example.org"]);
+        assert_eq!(changed(&replay), []);
+    }
+
+    #[test]
     fn a_hook_says_the_same_under_other_rules() {
-        let recorded = vec![(1, Verdict::Deny, "hook: guard")];
-        let replay = replayed(recorded, &["git push"]);
-        assert_eq!(replay.differences, []);
+        let records = vec![said("agent", "deny", "hook: guard")];
+        let replay = replayed(records, &["git push"]);
+        assert_eq!(changed(&replay), []);
         assert_eq!((replay.before.deny, replay.after.deny), (1, 1));
     }
 }
