@@ -150,3 +150,59 @@ pub(crate) fn read(row: &Row<'_>) -> Result<(AuditRecord, usize), ReadError> {
     let bytes = payload.len() + record.entry.command.len() + record.entry.detail.len();
     Ok((record, bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use glass_model::{AuditKind, Verdict};
+    use proptest::prelude::*;
+
+    use super::{kind_columns, kind_of};
+
+    fn kinds() -> impl Strategy<Value = AuditKind> {
+        let verdict = prop_oneof![
+            Just(Verdict::Allow),
+            Just(Verdict::Ask),
+            Just(Verdict::Deny)
+        ];
+        prop_oneof![
+            (verdict, any::<String>(), any::<String>()).prop_map(|(verdict, by, reason)| {
+                AuditKind::Decided {
+                    verdict,
+                    by,
+                    reason,
+                }
+            }),
+            any::<(String, String, i64)>().prop_map(|(approval_id, reason, deadline_ms)| {
+                AuditKind::Asked {
+                    approval_id,
+                    reason,
+                    deadline_ms,
+                }
+            }),
+            any::<(String, bool, String, String, String)>().prop_map(
+                |(approval_id, approved, by, scope, reason)| AuditKind::Answered {
+                    approval_id,
+                    approved,
+                    by,
+                    scope,
+                    reason,
+                }
+            ),
+            any::<(String, String)>().prop_map(|(cwd, sandbox)| AuditKind::Ran { cwd, sandbox }),
+            any::<(Option<i32>, String)>().prop_map(|(code, how)| AuditKind::Ended { code, how }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_kind_is_read_as_it_was_written(what in kinds()) {
+            let (kind, payload) = kind_columns(&what);
+            prop_assert_eq!(kind_of(kind, &payload), Some(what));
+        }
+
+        #[test]
+        fn noise_is_refused_or_read_and_never_panics(kind in 0u64..7, payload: Vec<u8>) {
+            let _ = kind_of(kind, &payload);
+        }
+    }
+}
