@@ -3,10 +3,11 @@
 #![no_main]
 
 use glass_model::{
-    Event, EventBody, EventIndex, Execution, LaunchId, Limits, Mode, Outcome, Phase, Role,
-    SandboxPolicy, Session, SessionId, Shell, ShellId, ShellKind, Startup, Stream,
+    AuditEntry, AuditKind, Event, EventBody, EventIndex, Execution, LaunchId, Limits, Mode,
+    Outcome, Phase, Role, SandboxPolicy, Session, SessionId, Shell, ShellId, ShellKind, Startup,
+    Stream,
 };
-use glass_store::{Change, Store};
+use glass_store::{AuditFilter, Change, Store};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
@@ -30,6 +31,7 @@ fn limits() -> Limits {
     Limits {
         disk_free_bytes_min: 0,
         session_events_max: 20,
+        audit_rows_max: 4,
         session_output_bytes_max: 1000,
         ..Limits::default()
     }
@@ -74,7 +76,7 @@ fn execution(session: &Session, shell_id: ShellId) -> Execution {
         requested_cwd: String::new(),
         timeout_ms: 0,
         sandbox: SandboxPolicy::none(),
-        asked_by: glass_model::Role::Agent,
+        asked_by: Role::Agent,
         held: false,
         phase: Phase::Running,
         launch: None,
@@ -85,6 +87,22 @@ fn execution(session: &Session, shell_id: ShellId) -> Execution {
         ended_ms: None,
         outcome: Outcome::default(),
     }
+}
+
+fn entry(shell_id: ShellId) -> Change {
+    Change::Audit(AuditEntry {
+        at_ms: 10,
+        session: session().id.as_str().to_owned(),
+        shell_id: shell_id.0,
+        task: "a task".to_owned(),
+        asked_by: "agent".to_owned(),
+        what: AuditKind::Ended {
+            code: Some(0),
+            how: "exited".to_owned(),
+        },
+        command: format!("echo {shell_id}"),
+        detail: String::new(),
+    })
 }
 
 /// Writes 100 bytes of output.
@@ -132,6 +150,7 @@ fn sound() -> &'static BTreeMap<PathBuf, Vec<u8>> {
                 ended_ms: 20,
                 outcome: Outcome::default(),
             });
+            changes.push(entry(shell_id));
             store.commit(&changes).expect("there is room");
         }
         let last = Execution {
@@ -140,7 +159,20 @@ fn sound() -> &'static BTreeMap<PathBuf, Vec<u8>> {
             ..execution(&session, store.next_shell_id())
         };
         let put_off = Change::InsertExecution(last);
-        store.defer(&[put_off]).expect("there is room");
+        let event = Event {
+            index: EventIndex(next),
+            at_ms: 1,
+            shell_id: None,
+            body: EventBody::Cwd {
+                cwd: "/".to_owned(),
+            },
+        };
+        let event = Change::Event {
+            session: session.id.clone(),
+            event,
+        };
+        let put_off = [put_off, entry(ShellId(7)), event];
+        store.defer(&put_off).expect("there is room");
         let mut files = BTreeMap::new();
         collect(dir.path(), dir.path(), &mut files);
         files
@@ -195,6 +227,13 @@ fn read_all(store: &Store) {
             let _ = store.trim_execution(id, Stream::Stdout, 10, "fuzz");
         }
     }
+    let mut at = Some(0);
+    while let Some(from) = at {
+        let page = store.audit(from, &AuditFilter::default());
+        at = page.ok().and_then(|page| page.next);
+    }
+    let _ = store.audit_newest(3, &AuditFilter::default());
+    let _ = store.verify_audit(None);
     let _ = store.unfinished();
     let _ = store.find_tool_call("agent", "key-1");
 }
@@ -213,7 +252,7 @@ fuzz_target!(|input: &[u8]| {
     let session = session();
     let _ = store.commit(&[Change::InsertSession(session.clone())]);
     let insert = Change::InsertExecution(execution(&session, store.next_shell_id()));
-    let _ = store.commit(&[insert]);
+    let _ = store.commit(&[insert, entry(ShellId(1))]);
     let _ = store.retain(1 << 40);
     read_all(&store);
 });

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a failing test panics")]
 
 mod approvals;
+mod audit;
 mod bad_input;
 mod basics;
 mod cancel;

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod approval;
+mod audit;
 mod event;
 mod execution;
 mod id;
@@ -16,6 +17,10 @@ mod signal;
 mod walls;
 
 pub use approval::{Answer, Approval, ApprovalId, ApprovalScope};
+pub use audit::{
+    AUDIT_HASH_BYTES, AuditBreak, AuditCheck, AuditEntry, AuditHash, AuditHashError, AuditKind,
+    AuditRecord,
+};
 pub use event::{Dropped, Event, EventBody, Stream};
 pub use execution::{AbortReason, Execution, ExitDetails, Outcome, Phase};
 pub use id::{EventIndex, IdError, LaunchId, SessionId, ShellId};

@@ -11,6 +11,8 @@ pub struct Limits {
     pub store_output_bytes_max: u64,
     /// Events kept for one session; beyond, the oldest go.
     pub session_events_max: u64,
+    /// Entries of the audit that are kept; beyond, the oldest go.
+    pub audit_rows_max: u64,
     /// Days that a disposed session is remembered.
     pub disposed_days_max: u32,
     /// Bytes that must stay free on the disk; below, output is not recorded.
@@ -37,6 +39,7 @@ impl Default for Limits {
             session_output_bytes_max: 1 << 30,
             store_output_bytes_max: 8 << 30,
             session_events_max: 200_000,
+            audit_rows_max: 1_000_000,
             disposed_days_max: 30,
             disk_free_bytes_min: 256 << 20,
             queue_max: 64,

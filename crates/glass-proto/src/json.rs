@@ -7,8 +7,8 @@
 use crate::DESCRIPTORS;
 use crate::agent::v1::{SandboxPolicy, ShellCommandParsingResult, ShellResult};
 use crate::shellglass::v1::{
-    CancelResponse, CheckCommandResponse, Empty, ListApprovalsResponse, ListSessionsResponse,
-    ReadOutputResponse, Session, SessionHistory,
+    AuditRecord, CancelResponse, CheckCommandResponse, Empty, ListApprovalsResponse,
+    ListSessionsResponse, ReadOutputResponse, Session, SessionHistory, VerifyAuditResponse,
 };
 use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, SerializeOptions};
@@ -36,6 +36,8 @@ named! {
     SandboxPolicy => "agent.v1.SandboxPolicy",
     ShellCommandParsingResult => "agent.v1.ShellCommandParsingResult",
     ShellResult => "agent.v1.ShellResult",
+    AuditRecord => "shellglass.v1.AuditRecord",
+    VerifyAuditResponse => "shellglass.v1.VerifyAuditResponse",
     CancelResponse => "shellglass.v1.CancelResponse",
     CheckCommandResponse => "shellglass.v1.CheckCommandResponse",
     Empty => "shellglass.v1.Empty",
@@ -71,7 +73,7 @@ mod tests {
     use crate::agent::v1::{
         SandboxPolicy, ShellFailure, ShellResult, ShellSuccess, shell_result::Result as Kind,
     };
-    use crate::shellglass::v1::{ReadOutputResponse, Session};
+    use crate::shellglass::v1::{AuditRecord, ReadOutputResponse, Session, VerifyAuditResponse};
     use serde_json::json;
 
     #[test]
@@ -128,7 +130,13 @@ mod tests {
 
     #[test]
     fn every_name_in_the_table_is_in_the_contract() {
-        for name in [ShellResult::NAME, Session::NAME, ReadOutputResponse::NAME] {
+        for name in [
+            ShellResult::NAME,
+            Session::NAME,
+            ReadOutputResponse::NAME,
+            AuditRecord::NAME,
+            VerifyAuditResponse::NAME,
+        ] {
             assert!(POOL.get_message_by_name(name).is_some(), "{name}");
         }
     }

@@ -2,10 +2,12 @@
 //! vocabulary of `glass-model`. Nothing else sees both sides.
 #![forbid(unsafe_code)]
 
+mod audit;
 mod convert;
 pub mod json;
 mod policy;
 
+pub use audit::{audit_check, audit_record};
 pub use convert::{
     exit_details, exit_event, exit_stream, sandbox_from_wire, sandbox_to_wire, session_event,
     text_and_raw, wire_execution,

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod audit;
 mod auth;
 mod authority;
 mod history;

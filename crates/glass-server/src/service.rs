@@ -8,7 +8,7 @@ use crate::translate::{
     answer_from_wire, approval_to_wire, order_from_wire, session_to_wire, spec_from_wire,
     threshold_of,
 };
-use crate::{history, shown, status};
+use crate::{audit, history, shown, status};
 use glass_model::{EventIndex, ShellId};
 use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
@@ -70,6 +70,7 @@ impl ShellExec for Service {
     type SubscribeStream = Answers<wire::SessionEvent>;
     type AttachStream = Answers<wire::AttachOutput>;
     type WatchCapabilitiesStream = Answers<wire::Capabilities>;
+    type ReadAuditStream = Answers<wire::AuditRecord>;
 
     async fn create_session(
         &self,
@@ -347,6 +348,32 @@ impl ShellExec for Service {
         let resolved = self.engine.resolve(&caller, &id, answer).await;
         resolved.map_err(status::answer)?;
         Ok(Response::new(wire::Empty {}))
+    }
+
+    async fn read_audit(
+        &self,
+        request: Request<wire::ReadAuditRequest>,
+    ) -> Result<Response<Self::ReadAuditStream>, Status> {
+        let caller = self.caller(&request)?;
+        let request = request.into_inner();
+        let engine = self.engine.clone();
+        let (sender, receiver) = mpsc::channel(STREAM_MESSAGES_MAX);
+        tokio::task::spawn_blocking(move || audit::send(&engine, &caller, request, &sender));
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
+
+    async fn verify_audit(
+        &self,
+        request: Request<wire::VerifyAuditRequest>,
+    ) -> Result<Response<wire::VerifyAuditResponse>, Status> {
+        let caller = self.caller(&request)?;
+        let request = request.into_inner();
+        let engine = self.engine.clone();
+        let verified =
+            tokio::task::spawn_blocking(move || audit::verify(&engine, &caller, &request))
+                .await
+                .map_err(|_| Status::internal("verifying the audit failed"))?;
+        verified.map(Response::new)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod adopt;
 mod approvals;
+mod audit;
 mod begin;
 mod end;
 mod finish;

@@ -1,5 +1,6 @@
 //! All sessions of a daemon, and the way in for callers.
 
+mod audit;
 mod create;
 mod excerpt;
 mod execute;
@@ -27,6 +28,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
+pub use audit::AuditError;
 pub use create::SessionSpec;
 pub use execute::{OrderSpec, Target, Ticket};
 pub use hooks::Wording;

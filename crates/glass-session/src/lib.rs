@@ -39,8 +39,8 @@ pub use actor::{Finished, OutputEnd};
 pub use context::Settings;
 pub use engine::Wording;
 pub use engine::{
-    Caller, Engine, Gathered, Late, OrderSpec, OutputFile, OutputPage, Projection, SessionSpec,
-    SessionView, Target, Ticket,
+    AuditError, Caller, Engine, Gathered, Late, OrderSpec, OutputFile, OutputPage, Projection,
+    SessionSpec, SessionView, Target, Ticket,
 };
 pub use errors::{AnswerError, CreateError, EngineError, ExecuteError, LookupError, NoWalls};
 pub use feed::Follower;
@@ -48,7 +48,7 @@ pub use gate::{CannotRemember, Gatekeeping, Scrutiny};
 /// Whether a process descends from another; here so that whoever listens needs
 /// no process tables of its own.
 pub use glass_spawn::tree::peer_descends_from as descends_from;
-pub use glass_store::WriteError;
+pub use glass_store::{AuditFilter, AuditPage, WriteError};
 pub use random::hex_128 as random_token;
 pub use redaction::{Redaction, Secrets, Veil};
 pub use sandbox::Sandboxing;

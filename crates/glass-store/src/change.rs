@@ -1,7 +1,7 @@
 //! What can be written: a closed list, so that every write is one of these.
 
 use glass_model::{
-    Event, EventIndex, Execution, LaunchId, Mode, Outcome, Session, SessionId, ShellId,
+    AuditEntry, Event, EventIndex, Execution, LaunchId, Mode, Outcome, Session, SessionId, ShellId,
 };
 
 /// One change to the journal. Several are committed together, or not at all.
@@ -73,4 +73,6 @@ pub enum Change {
         /// What happened.
         event: Event,
     },
+    /// An entry of the audit, which joins the chain as its last.
+    Audit(AuditEntry),
 }

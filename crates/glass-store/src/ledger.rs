@@ -9,6 +9,8 @@ use std::collections::{HashMap, HashSet};
 use glass_model::SessionId;
 use rusqlite::Connection;
 
+use crate::audit::{self, Tip};
+
 /// A session's place in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seat {
@@ -35,6 +37,8 @@ pub(crate) struct Ledger {
     kept: HashMap<i64, u64>,
     kept_in_all: u64,
     touched: HashSet<i64>,
+    /// Where the audit ends.
+    pub audit: Tip,
 }
 
 /// What one transaction changes. Small, so that lists do better than maps.
@@ -51,12 +55,17 @@ pub(crate) struct Delta {
     pub retired: Vec<SessionId>,
     /// Sessions that are no more.
     pub forgotten: Vec<(SessionId, i64)>,
+    /// Where the audit ends, if something joined it.
+    pub audit: Option<Tip>,
 }
 
 impl Ledger {
     /// Counts what the database holds.
     pub(crate) fn load(conn: &Connection) -> rusqlite::Result<Ledger> {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger {
+            audit: audit::load(conn)?,
+            ..Ledger::default()
+        };
         let mut kept = conn.prepare(
             "SELECT session, sum(kept) FROM executions INDEXED BY executions_by_session \
              GROUP BY session",
@@ -135,6 +144,7 @@ impl Ledger {
             self.touched.remove(&row);
             self.kept.remove(&row);
         }
+        self.audit = delta.audit.unwrap_or(self.audit);
     }
 
     fn add_kept(&mut self, session: i64, change: i64) {

@@ -18,6 +18,7 @@
 //! process, reads a clock for an event, or knows a wire format.
 #![forbid(unsafe_code)]
 
+mod audit;
 mod change;
 mod checkpoint;
 mod codec;
@@ -39,6 +40,7 @@ mod transaction;
 mod trim;
 mod writer;
 
+pub use audit::{AuditFilter, AuditPage};
 pub use change::Change;
 pub use error::{OpenError, ReadError, SpliceError, WriteError};
 pub use output::{Moved, OutputWriter};

@@ -36,6 +36,8 @@ pub struct Retained {
     pub outputs: u64,
     /// Bytes of output that went, in one way or another.
     pub output_bytes: u64,
+    /// Entries of the audit that were deleted from its beginning.
+    pub audit: u64,
 }
 
 /// An ended execution that has output.
@@ -54,6 +56,7 @@ impl Store {
         self.forget_old_sessions(now_ms, &mut done)?;
         self.delete_old_events(&mut done)?;
         self.enforce_quotas(&mut done)?;
+        done.audit = self.delete_old_audit()?;
         self.inner.gauge.check();
         self.inner.reserve.refill(&self.inner.gauge);
         Ok(done)

@@ -1,6 +1,7 @@
 //! Domain types to columns and back. Numbers on the disk are fixed here for
 //! ever: a new variant takes a new number, and none is used twice.
 
+pub(crate) mod audit;
 pub(crate) mod event;
 pub(crate) mod execution;
 pub(crate) mod session;

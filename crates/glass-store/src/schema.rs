@@ -7,10 +7,50 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::error::OpenError;
+use crate::error::{OpenError, ReadError};
 
-/// The format that this program writes, kept in `PRAGMA user_version`.
-pub(crate) const SCHEMA_VERSION: i64 = 1;
+/// The format that this program writes, kept in `PRAGMA user_version`: 1 for
+/// [`SCHEMA`] alone, and one more for each migration.
+pub(crate) const SCHEMA_VERSION: i64 = 1 + MIGRATIONS.len() as i64;
+
+/// What became of the schema since, in order; the first leads from format 1 to
+/// format 2. A new database takes the same way, so that there is one shape and
+/// not two that should agree. What stands here stays as it is.
+const MIGRATIONS: &[&str] = &[GATE, AUDIT];
+
+/// Commands that wait for somebody's word, or were not given it.
+const GATE: &str = "
+ALTER TABLE executions ADD COLUMN rejected TEXT;
+ALTER TABLE executions ADD COLUMN asked_by INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE executions ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+";
+
+/// The audit. `chain` has one row: where the entries that are kept begin, and
+/// where they end.
+const AUDIT: &str = "
+CREATE TABLE audit (
+  number INTEGER PRIMARY KEY,
+  prev_hash BLOB NOT NULL,
+  hash BLOB NOT NULL,
+  at_ms INTEGER NOT NULL,
+  session TEXT NOT NULL,
+  shell_id INTEGER NOT NULL,
+  task TEXT NOT NULL,
+  asked_by TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  payload BLOB NOT NULL,
+  command TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+CREATE TABLE audit_chain (
+  row INTEGER PRIMARY KEY CHECK (row = 1),
+  first INTEGER NOT NULL,
+  first_prev_hash BLOB NOT NULL,
+  last INTEGER NOT NULL,
+  last_hash BLOB NOT NULL
+) STRICT;
+INSERT INTO audit_chain VALUES (1, 1, zeroblob(32), 0, zeroblob(32));
+";
 
 /// How long a connection waits for another one, in milliseconds.
 const BUSY_MS: u64 = 5_000;
@@ -91,10 +131,7 @@ CREATE TABLE executions (
   requested_cwd TEXT NOT NULL,
   env BLOB,
   sandbox BLOB NOT NULL,
-  command TEXT NOT NULL,
-  rejected TEXT,
-  asked_by INTEGER NOT NULL DEFAULT 1,
-  held INTEGER NOT NULL DEFAULT 0
+  command TEXT NOT NULL
 ) STRICT;
 CREATE INDEX executions_by_session ON executions (session, shell_id, phase, kept);
 CREATE UNIQUE INDEX executions_by_tool_call
@@ -115,7 +152,7 @@ CREATE TABLE events (
 CREATE INDEX events_of_output ON events (shell_id, position) WHERE kind < 2;
 ";
 
-/// Opens a connection for writing, and makes the schema where there is none.
+/// Opens a connection for writing, and brings the schema to our format.
 pub(crate) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
     let refused = |source: rusqlite::Error| classify(path, source);
     let mut conn = connect(path, OpenFlags::SQLITE_OPEN_CREATE).map_err(refused)?;
@@ -134,20 +171,39 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
     conn.pragma_update(None, "journal_mode", "WAL")
         .map_err(refused)?;
     tune(&conn).map_err(refused)?;
-    if found == 0 {
-        let txn = conn.transaction().map_err(refused)?;
-        txn.execute_batch(SCHEMA).map_err(refused)?;
-        txn.pragma_update(None, "user_version", SCHEMA_VERSION)
-            .map_err(refused)?;
-        txn.commit().map_err(refused)?;
+    if found < SCHEMA_VERSION {
+        migrate(&mut conn, found).map_err(refused)?;
     }
     Ok(conn)
+}
+
+/// Brings a database of an older format, or an empty one, to ours: wholly, or
+/// it stays as it was.
+fn migrate(conn: &mut Connection, found: i64) -> rusqlite::Result<()> {
+    let txn = conn.transaction()?;
+    if found < 1 {
+        txn.execute_batch(SCHEMA)?;
+    }
+    let done = usize::try_from(found - 1).unwrap_or(0);
+    for migration in MIGRATIONS.iter().skip(done) {
+        txn.execute_batch(migration)?;
+    }
+    txn.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    txn.commit()
 }
 
 /// Opens a further connection to a database that is there.
 pub(crate) fn open_further(path: &Path) -> Result<Connection, OpenError> {
     let conn = connect(path, OpenFlags::empty()).map_err(|source| classify(path, source))?;
     tune(&conn).map_err(|source| classify(path, source))?;
+    Ok(conn)
+}
+
+/// Opens a connection that only reads.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, ReadError> {
+    let conn = connect(path, OpenFlags::empty())?;
+    tune(&conn)?;
+    conn.pragma_update(None, "query_only", true)?;
     Ok(conn)
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Inner {
     pub(crate) gauge: Arc<Gauge>,
     pub(crate) reserve: Reserve,
     pub(crate) limits: Limits,
+    /// The database.
+    pub(crate) path: PathBuf,
     /// Whether `retain` has looked at every session since the start.
     pub(crate) swept: AtomicBool,
     shell_id: AtomicU32,
@@ -90,6 +92,7 @@ impl Store {
                 gauge,
                 reserve,
                 limits: limits.clone(),
+                path,
                 swept: AtomicBool::new(false),
                 shell_id: AtomicU32::new(shell_id),
                 _lock: held,
@@ -224,6 +227,7 @@ fn log_bytes(change: &Change) -> u64 {
         Change::UpdateSession { env: Some(env), .. } => env.iter().map(Vec::len).sum(),
         Change::InsertSession(session) => session.env.iter().map(Vec::len).sum(),
         Change::InsertExecution(execution) => execution.command.len(),
+        Change::Audit(entry) => entry.command.len(),
         Change::Event { event, .. } => match &event.body {
             EventBody::CommandStart { command, .. } | EventBody::Exit { command, .. } => {
                 command.len()

@@ -4,6 +4,7 @@
 use glass_model::{Event, EventBody, EventIndex, Execution, Outcome, Phase, SessionId, ShellId};
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::audit;
 use crate::change::Change;
 use crate::error::WriteError;
 use crate::ledger::{Delta, Ledger, Open, Seat};
@@ -80,6 +81,7 @@ impl Transaction<'_> {
                 outcome,
             } => self.end_execution(*shell_id, *end, *ended_ms, outcome),
             Change::Event { session, event } => self.insert_event(session, event),
+            Change::Audit(entry) => audit::append(self, entry),
         }
     }
 
@@ -298,7 +300,7 @@ fn must_be_open(shell_id: ShellId, rows_changed: usize) -> Result<(), WriteError
     }
 }
 
-fn is_taken(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_taken(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|cause| {
         matches!(
             cause.extended_code,

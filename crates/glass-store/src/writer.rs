@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
+use crate::audit;
 use crate::change::Change;
 use crate::deferred::{Batch, Deferred};
 use crate::error::WriteError;
@@ -111,6 +112,12 @@ impl Writer {
         let entered = before.iter().try_for_each(|batch| txn.apply_all(batch));
         let done = entered.and_then(|()| work(&mut txn));
         let delta = txn.delta;
+        let done = done.and_then(|value| {
+            delta
+                .audit
+                .map_or(Ok(()), |tip| audit::write_tip(&self.conn, &tip))?;
+            Ok(value)
+        });
         let committed = done.and_then(|value| {
             self.conn.prepare_cached("COMMIT")?.execute([])?;
             Ok(value)

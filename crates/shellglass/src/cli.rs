@@ -2,6 +2,7 @@
 //! completions.
 
 mod approvals;
+mod audit;
 mod sandbox;
 
 use crate::commands::filter::Filter;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
+pub(crate) use audit::{Audit, AuditCommand, AuditVerify, PolicyReplay};
 pub(crate) use sandbox::SandboxFlags;
 
 /// Runs shell commands exactly, and lets people watch.
@@ -58,6 +60,8 @@ pub(crate) enum Command {
     /// Say what would happen to a command, and test rules.
     #[command(subcommand)]
     Policy(Policy),
+    /// Show who decided what, and verify that nobody changed it.
+    Audit(Audit),
     /// Try what works on this machine, and say how to mend what does not.
     Doctor(Doctor),
     /// Show the configuration.
@@ -251,7 +255,7 @@ pub(crate) struct Output {
     pub follow: bool,
 }
 
-/// Nothing is run, and no daemon is needed.
+/// Nothing is run. Only `replay` needs the daemon, which has the history.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Policy {
     /// Say what a command line runs, whether it may, and why.
@@ -261,6 +265,8 @@ pub(crate) enum Policy {
         /// The rules file.
         file: PathBuf,
     },
+    /// Say what rules would have decided about the recorded history.
+    Replay(PolicyReplay),
 }
 
 /// Exits with 0 whatever is decided: the answer is on standard output.

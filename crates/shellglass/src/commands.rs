@@ -1,6 +1,7 @@
 //! One module for each command.
 
 mod approvals;
+pub(crate) mod audit;
 mod cancel;
 mod config;
 mod doctor;
@@ -17,6 +18,9 @@ mod texts;
 use crate::cli::{Cli, Command};
 use crate::error::{Failure, Kind};
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(crate) use session::time;
 
 /// Does what the command line says.
 pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
@@ -30,12 +34,21 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Output(arguments) => block_on(output::output(&arguments))?,
         Command::Approvals(arguments) => block_on(approvals::approvals(&arguments))?,
         Command::Policy(command) => policy::policy(&command),
+        Command::Audit(arguments) => block_on(audit::audit(&arguments))?,
         Command::Doctor(arguments) => block_on(doctor::doctor(&arguments))?,
         Command::Config(command) => config::config(&command),
         Command::Filter(command) => filter::filter(&command),
         Command::Completions { shell } => texts::completions(shell),
         Command::Man => texts::man(),
     }
+}
+
+/// The time, in milliseconds since 1970.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    })
 }
 
 /// Runs a client's command on this thread alone: one more thread would cost

@@ -10,6 +10,7 @@ mod dirs;
 mod environment;
 mod error;
 mod stdout;
+mod when;
 
 use clap::Parser as _;
 use std::process::ExitCode;

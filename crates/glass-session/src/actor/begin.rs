@@ -273,8 +273,9 @@ impl Actor {
                 cwd: cwd.clone(),
             }
         };
+        let ran = self.audit_ran(self.accepted.get(&id)?);
         let event = self.event(Some(id), EventBody::CommandStart { command, cwd, pid });
-        let changes = [change, self.recorded(&event)];
+        let changes = [change, ran, self.recorded(&event)];
         if let Err(error) = self.commit_now(&changes) {
             self.next = start;
             let why = full_message(&error);

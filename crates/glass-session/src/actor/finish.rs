@@ -80,6 +80,7 @@ impl Actor {
         }
         changes.extend(events.iter().map(|event| self.recorded(event)));
         changes.push(change);
+        changes.push(self.audit_ended(id, at_ms, &outcome));
         self.session.active_ms = at_ms;
         if has_moved {
             changes.push(self.session_change(None));

@@ -1,11 +1,13 @@
 //! Changes as the bytes of a record.
 
 use glass_model::{
-    Event, EventBody, EventIndex, Execution, LaunchId, Outcome, Phase, Role, ShellId, Stream,
+    AuditEntry, Event, EventBody, EventIndex, Execution, LaunchId, Outcome, Phase, Role, ShellId,
+    Stream,
 };
 
 use crate::change::Change;
 use crate::codec::{Decoder, Encoder};
+use crate::row::audit::{kind_columns, kind_of};
 use crate::row::session::{mode_column, mode_of};
 use crate::row::{decode_outcome, encode_outcome, sandbox_column, sandbox_of};
 
@@ -16,6 +18,7 @@ const EVENT: u64 = 2;
 const END: u64 = 3;
 const MOVE: u64 = 4;
 const INSERT_FOR_AGENT: u64 = 5;
+const AUDIT: u64 = 6;
 const COMMAND_START: u64 = 0;
 const OUTPUT: u64 = 1;
 const EXIT: u64 = 2;
@@ -85,9 +88,25 @@ fn encode_change(encoder: &mut Encoder, change: &Change) -> Option<()> {
             encoder.number(EVENT).text(session.as_str());
             encode_event(encoder, event)?;
         }
+        Change::Audit(entry) => {
+            encoder.number(AUDIT);
+            encode_audit(encoder, entry);
+        }
         _ => return None,
     }
     Some(())
+}
+
+fn encode_audit(encoder: &mut Encoder, entry: &AuditEntry) {
+    let (kind, payload) = kind_columns(&entry.what);
+    encoder.number(entry.at_ms.cast_unsigned());
+    encoder
+        .text(&entry.session)
+        .number(entry.shell_id.into())
+        .text(&entry.task)
+        .text(&entry.asked_by);
+    encoder.number(kind).bytes(&payload);
+    encoder.text(&entry.command).text(&entry.detail);
 }
 
 fn encode_event(encoder: &mut Encoder, event: &Event) -> Option<()> {
@@ -192,7 +211,21 @@ fn decode_change(decoder: &mut Decoder<'_>) -> Option<Change> {
             active_ms: decoder.number()?.cast_signed(),
             disposed_ms: None,
         },
+        AUDIT => Change::Audit(decode_audit(decoder)?),
         _ => return None,
+    })
+}
+
+fn decode_audit(decoder: &mut Decoder<'_>) -> Option<AuditEntry> {
+    Some(AuditEntry {
+        at_ms: decoder.number()?.cast_signed(),
+        session: decoder.text()?,
+        shell_id: small(decoder)?,
+        task: decoder.text()?,
+        asked_by: decoder.text()?,
+        what: kind_of(decoder.number()?, decoder.bytes()?)?,
+        command: decoder.text()?,
+        detail: decoder.text()?,
     })
 }
 

@@ -1,8 +1,8 @@
 use super::{Deferred, Pushed, records};
 use crate::change::Change;
 use glass_model::{
-    Event, EventBody, EventIndex, Execution, LaunchId, Mode, Outcome, Phase, SandboxPolicy,
-    SessionId, ShellId, Stream,
+    AuditEntry, AuditKind, Event, EventBody, EventIndex, Execution, LaunchId, Mode, Outcome, Phase,
+    SandboxPolicy, SessionId, ShellId, Stream,
 };
 
 fn start(id: u32, command: &str) -> Vec<Change> {
@@ -40,8 +40,22 @@ fn start(id: u32, command: &str) -> Vec<Change> {
         shell_id: Some(ShellId(id)),
         body,
     };
+    let told = Change::Audit(AuditEntry {
+        at_ms: -1,
+        session: session.as_str().to_owned(),
+        shell_id: id,
+        task: "a task".to_owned(),
+        asked_by: "agent:a task".to_owned(),
+        what: AuditKind::Ran {
+            cwd: "/tmp".to_owned(),
+            sandbox: "ro".to_owned(),
+        },
+        command: command.to_owned(),
+        detail: "é".to_owned(),
+    });
     vec![
         Change::InsertExecution(execution),
+        told,
         Change::Event { session, event },
     ]
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod audit;
 mod child;
 mod crash;
 mod damage;

@@ -68,10 +68,7 @@ fn a_newer_format_is_refused_and_left_alone() {
     let before = std::fs::read(&path).unwrap();
     assert!(matches!(
         refusal(dir.path()),
-        OpenError::NewerSchema {
-            found: 99,
-            known: 1
-        }
+        OpenError::NewerSchema { found: 99, known } if known < 99
     ));
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }

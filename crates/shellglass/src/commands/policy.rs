@@ -1,4 +1,7 @@
-//! `policy check` and `policy test`. Nothing is run, and no daemon is needed.
+//! `policy check`, `policy test` and `policy replay`. Nothing is run, and only a
+//! replay needs the daemon.
+
+mod replay;
 
 use crate::cli::{Policy, PolicyCheck};
 use crate::client::Context;
@@ -14,6 +17,7 @@ pub(super) fn policy(command: &Policy) -> Result<ExitCode, Failure> {
     match command {
         Policy::Check(arguments) => check(arguments),
         Policy::Test { file } => test(file),
+        Policy::Replay(arguments) => super::block_on(replay::replay(arguments))?,
     }
 }
 

@@ -143,7 +143,7 @@ fn mode_word(session: &Session) -> &'static str {
 }
 
 /// A moment as people write it, in UTC: `2026-11-15 09:30:00Z`.
-pub(super) fn time(unix_ms: i64) -> String {
+pub(crate) fn time(unix_ms: i64) -> String {
     let seconds = unix_ms.div_euclid(1000);
     let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = date(days);

@@ -17,6 +17,8 @@ pub(crate) struct LimitSettings {
     pub store_output_bytes_max: u64,
     /// Events kept for one session; beyond, the oldest go.
     pub session_events_max: u64,
+    /// Entries of the audit that are kept; beyond, the oldest go.
+    pub audit_rows_max: u64,
     /// Days that a disposed session is remembered.
     pub disposed_days_max: u32,
     /// Bytes that must stay free on the disk; below, output is not recorded.
@@ -45,6 +47,7 @@ impl Default for LimitSettings {
             session_output_bytes_max,
             store_output_bytes_max,
             session_events_max,
+            audit_rows_max,
             disposed_days_max,
             disk_free_bytes_min,
             queue_max,
@@ -59,6 +62,7 @@ impl Default for LimitSettings {
             session_output_bytes_max,
             store_output_bytes_max,
             session_events_max,
+            audit_rows_max,
             disposed_days_max,
             disk_free_bytes_min,
             queue_max,
@@ -78,6 +82,7 @@ impl From<&LimitSettings> for Limits {
             session_output_bytes_max: settings.session_output_bytes_max,
             store_output_bytes_max: settings.store_output_bytes_max,
             session_events_max: settings.session_events_max,
+            audit_rows_max: settings.audit_rows_max,
             disposed_days_max: settings.disposed_days_max,
             disk_free_bytes_min: settings.disk_free_bytes_min,
             queue_max: settings.queue_max,
