@@ -240,7 +240,9 @@ async fn nothing_in_a_command_moves_the_cursor_of_who_reads_of_it() {
     let text = daemon.cli(&["audit"]).quiet();
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(
-        text.contains("echo <U+001B>[2J<U+202E> >/dev/null\\ntrue\n"),
+        text.contains(
+            "echo <U+001B>[2J<U+202E> >/dev/null\\ntrue (allowed: nothing is known against it)\n"
+        ),
         "{text}"
     );
     assert!(text.contains("ended 0 (exited)\n"), "{text}");

@@ -158,7 +158,7 @@ async fn a_hook_that_fails_refuses_and_that_is_said() {
         ("sleep 60", "2000 ms"),
         ("exit 3", "exit"),
         ("echo nonsense", "not an answer"),
-        ("kill -KILL $$", "signal"),
+        ("kill -KILL $$", "137"),
         ("head -c 100000000 /dev/zero", "1048576"),
         ("true", "no answer"),
     ] {

@@ -19,7 +19,7 @@ mod walls;
 
 use crate::context::Context;
 use crate::feed::Feed;
-use crate::gate::Gate;
+use crate::gate::Judged;
 use crate::recording::Recording;
 use crate::redaction::Secrets;
 use crate::room::{Room, room_key};
@@ -69,13 +69,13 @@ pub(crate) enum Message {
     /// journal.
     Execute {
         execution: Box<Execution>,
-        /// None where that is not known yet; `Judge` will tell.
-        gate: Option<Gate>,
+        /// None where its gate is not known yet; `Judge` will tell.
+        judged: Option<Judged>,
         reply: oneshot::Sender<Result<Accepted, Refusal>>,
         done: Option<oneshot::Sender<Finished>>,
     },
     /// What the gate of an accepted command is.
-    Judge { shell_id: ShellId, gate: Gate },
+    Judge { shell_id: ShellId, judged: Judged },
     /// Note something about an execution in the history.
     Remark { shell_id: ShellId, detail: String },
     /// What a person says. Answers with whether it was asked.
@@ -218,6 +218,8 @@ pub(crate) struct Actor {
     launches: Launches,
     /// Accepted executions that are not over.
     accepted: HashMap<ShellId, Execution>,
+    /// What let accepted executions pass, for the audit.
+    passed: HashMap<ShellId, String>,
     /// What waits for a person, with the end of that, oldest first.
     approvals: Vec<(Approval, Instant)>,
     watchers: HashMap<ShellId, Vec<oneshot::Sender<Finished>>>,
@@ -307,6 +309,7 @@ impl Actor {
             tails: Vec::new(),
             launches: Launches::default(),
             accepted: HashMap::new(),
+            passed: HashMap::new(),
             approvals: Vec::new(),
             watchers: HashMap::new(),
             cancels: Vec::new(),

@@ -167,7 +167,13 @@ impl SessionGate {
     fn gate_of(&self, asked: &Asked, decision: Decision) -> Judged {
         let first = decision.reasons.first();
         let by = first.and_then(|reason| reason.rule.clone());
-        let by = by.unwrap_or_else(|| "no rule".to_owned());
+        let by = by.unwrap_or_else(|| {
+            let words = match decision.verdict {
+                Verdict::Allow => "nothing is known against it",
+                Verdict::Ask | Verdict::Deny => "no rule allows it",
+            };
+            words.to_owned()
+        });
         let gate = match decision.verdict {
             Verdict::Allow => Gate::Open,
             Verdict::Ask if asked.skip => {

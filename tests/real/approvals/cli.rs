@@ -85,3 +85,38 @@ async fn run_says_that_it_waits_and_exits_as_the_answer_makes_it() {
     );
     assert!(refused.stderr.contains("mkfs"), "{refused:?}");
 }
+
+#[tokio::test]
+async fn the_audit_says_who_decided_what() {
+    let watched = Watched::start("").await;
+    success(watched.run("echo hi").await);
+    rejected(watched.run("mkfs.ext4 /dev/sda").await);
+    for (word, reason) in [("approve", "fine"), ("deny", "no")] {
+        let asked = watched.ask(watched.session.request("touch a"));
+        let id = watched.until_waiting(1).await[0].approval_id.clone();
+        let answer = ["approvals", word, &id, "--reason", reason];
+        assert_eq!(ran(watched.daemon.command().args(answer)).status, 0);
+        asked.await.unwrap();
+    }
+    let printed = ran(watched.daemon.command().args(["audit", "--json"])).quiet();
+    let entries: Vec<serde_json::Value> = printed
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let told: Vec<String> = entries.iter().map(|entry| entry.to_string()).collect();
+    let find = |words: &[&str]| {
+        let found = told
+            .iter()
+            .find(|line| words.iter().all(|word| line.contains(word)));
+        found.unwrap_or_else(|| panic!("{words:?} in {told:#?}"));
+    };
+    find(&["\"ran\"", "echo hi", "allowed: built-in: echo"]);
+    find(&["\"decided\"", "mkfs.ext4 /dev/sda", "deny"]);
+    find(&["\"asked\"", "touch a", "no rule allows it"]);
+    find(&["\"answered\"", "\"fine\"", "\"person\""]);
+    find(&["\"ran\"", "touch a", "allowed: a person"]);
+    find(&["\"answered\"", "\"no\"", "\"person\""]);
+    find(&["rejected: a person refused it: no"]);
+    let verified = ran(watched.daemon.command().args(["audit", "verify"]));
+    assert_eq!(verified.status, 0, "{verified:?}");
+}

@@ -3,7 +3,7 @@
 
 use super::{Actor, Aftermath};
 use crate::context::now_ms;
-use crate::gate::{Gate, Question};
+use crate::gate::{Gate, Judged, Question};
 use crate::state::{Held, Input};
 use glass_model::{Answer, Approval, ApprovalId, EventBody, ShellId};
 use glass_store::Change;
@@ -18,19 +18,24 @@ impl Actor {
     }
 
     /// Does with a held command what its gate says.
-    pub(super) async fn judge(&mut self, id: ShellId, gate: Gate) {
+    pub(super) async fn judge(&mut self, id: ShellId, judged: Judged) {
         if !self.accepted.get(&id).is_some_and(|run| run.held) {
             // It was cancelled meanwhile.
             return;
         }
+        let Judged { gate, by } = judged;
         match gate {
-            Gate::Open => self.release_held(id, None).await,
-            Gate::Shut(why) => self.take(Input::Reject(id, why)).await,
-            Gate::Ask(question) => self.ask(id, question),
+            Gate::Open => self.release_held(id, by, None).await,
+            Gate::Shut(why) => {
+                let denied = self.audit_denied(id, by, &why);
+                self.write(vec![denied], Aftermath::default());
+                self.take(Input::Reject(id, why)).await;
+            }
+            Gate::Ask(question) => self.ask(id, question, by),
         }
     }
 
-    fn ask(&mut self, id: ShellId, question: Question) {
+    fn ask(&mut self, id: ShellId, question: Question, by: String) {
         let Some(execution) = self.accepted.get(&id) else {
             return;
         };
@@ -60,8 +65,9 @@ impl Actor {
             command: approval.command.clone(),
             reason: approval.reason.clone(),
         };
+        let asked = self.audit_asked(&approval, by);
         self.approvals.push((approval, Instant::now() + wait));
-        self.tell(id, body, Vec::new());
+        self.tell(id, body, vec![asked]);
         self.show();
     }
 
@@ -70,19 +76,17 @@ impl Actor {
         if !self.is_asked(id) {
             return false;
         }
-        let reason = answer.reason.trim();
+        let reason = match answer.reason.trim() {
+            "" => String::new(),
+            reason => format!(": {reason}"),
+        };
         if answer.approve {
-            let detail = match reason.is_empty() {
-                true => "a person allowed it".to_owned(),
-                false => format!("a person allowed it: {reason}"),
-            };
-            self.release_held(id, Some(detail)).await;
+            let detail = format!("a person allowed it{reason}");
+            let by = "a person".to_owned();
+            self.release_held(id, by, Some((detail, answer))).await;
         } else {
-            let why = match reason.is_empty() {
-                true => "a person refused it".to_owned(),
-                false => format!("a person refused it: {reason}"),
-            };
-            self.take(Input::Reject(id, why)).await;
+            let why = format!("a person refused it{reason}");
+            self.refuse(id, answer, "person", why).await;
         }
         true
     }
@@ -92,18 +96,37 @@ impl Actor {
         waiting.any(|(approval, _)| approval.id.0 == id)
     }
 
-    async fn release_held(&mut self, id: ShellId, detail: Option<String>) {
+    async fn release_held(&mut self, id: ShellId, by: String, told: Option<(String, &Answer)>) {
         self.hold(id, Held::No);
         self.approvals.retain(|(approval, _)| approval.id.0 != id);
+        self.passed.insert(id, by);
         let change = Change::ReleaseExecution { shell_id: id };
-        match detail {
-            Some(detail) => {
+        match told {
+            Some((detail, answer)) => {
+                let answered = self.audit_answered(id, answer, "person");
                 let status = "approved".to_owned();
-                self.tell(id, EventBody::Status { status, detail }, vec![change]);
+                let body = EventBody::Status { status, detail };
+                self.tell(id, body, vec![change, answered]);
             }
             None => self.write(vec![change], Aftermath::default()),
         }
         self.take(Input::Release(id)).await;
+    }
+
+    async fn refuse(&mut self, id: ShellId, answer: &Answer, by: &str, why: String) {
+        self.approvals.retain(|(approval, _)| approval.id.0 != id);
+        let answered = self.audit_answered(id, answer, by);
+        self.write(vec![answered], Aftermath::default());
+        self.take(Input::Reject(id, why)).await;
+    }
+
+    /// An execution is over; if somebody was asked about it, they no longer are.
+    pub(super) fn withdraw(&mut self, id: ShellId) -> Option<Change> {
+        if !self.is_asked(id) {
+            return None;
+        }
+        self.approvals.retain(|(approval, _)| approval.id.0 != id);
+        Some(self.audit_answered(id, &Answer::default(), "cancelled"))
     }
 
     /// What a hook did or failed to do.
@@ -139,7 +162,7 @@ impl Actor {
         let seconds = self.context.settings.gatekeeping.answer_ms_max / 1000;
         for id in over {
             let why = format!("nobody allowed it within {seconds} seconds");
-            self.take(Input::Reject(id, why)).await;
+            self.refuse(id, &Answer::default(), "deadline", why).await;
         }
     }
 }

@@ -4,9 +4,10 @@
 //! there is no command in the journal without one.
 
 use super::Actor;
+use crate::context::now_ms;
 use glass_model::{
-    AbortReason, AuditEntry, AuditKind, Execution, Outcome, Role, SandboxKind, SandboxPolicy,
-    ShellId, signal_name,
+    AbortReason, Answer, Approval, ApprovalId, ApprovalScope, AuditEntry, AuditKind, Execution,
+    Outcome, Role, SandboxKind, SandboxPolicy, ShellId, Verdict, signal_name,
 };
 use glass_store::Change;
 
@@ -17,9 +18,59 @@ impl Actor {
             cwd: execution.cwd.clone(),
             sandbox: in_short(&execution.sandbox),
         };
+        let id = execution.shell_id;
+        let by = self.passed.get(&id);
         Change::Audit(AuditEntry {
             command: execution.command.clone(),
-            ..self.audit_entry(execution.shell_id, execution.started_ms, what)
+            detail: by.map_or_else(String::new, |by| format!("allowed: {by}")),
+            ..self.audit_entry(id, execution.started_ms, what)
+        })
+    }
+
+    /// A command must not run.
+    pub(super) fn audit_denied(&self, id: ShellId, by: String, reason: &str) -> Change {
+        let what = AuditKind::Decided {
+            verdict: Verdict::Deny,
+            by,
+            reason: reason.to_owned(),
+        };
+        self.audit_with_text(id, what, String::new())
+    }
+
+    /// A person is asked.
+    pub(super) fn audit_asked(&self, approval: &Approval, by: String) -> Change {
+        let what = AuditKind::Asked {
+            approval_id: approval.id.to_string(),
+            reason: approval.reason.clone(),
+            deadline_ms: approval.deadline_ms.unwrap_or(0),
+        };
+        self.audit_with_text(approval.id.0, what, by)
+    }
+
+    /// A question has its answer, or needs none any more.
+    pub(super) fn audit_answered(&self, id: ShellId, answer: &Answer, by: &str) -> Change {
+        let scope = match answer.scope {
+            ApprovalScope::Once => "once",
+            ApprovalScope::Session => "session",
+            ApprovalScope::Always => "always",
+        };
+        let what = AuditKind::Answered {
+            approval_id: ApprovalId(id).to_string(),
+            approved: answer.approve,
+            by: by.to_owned(),
+            scope: scope.to_owned(),
+            reason: answer.reason.clone(),
+        };
+        Change::Audit(self.audit_entry(id, now_ms(), what))
+    }
+
+    fn audit_with_text(&self, id: ShellId, what: AuditKind, detail: String) -> Change {
+        let execution = self.accepted.get(&id);
+        let command = execution.map(|execution| execution.command.clone());
+        Change::Audit(AuditEntry {
+            command: command.unwrap_or_default(),
+            detail,
+            ..self.audit_entry(id, now_ms(), what)
         })
     }
 

@@ -5,7 +5,7 @@ use super::{Accepted, Actor, Aftermath, Finished, OutputEnd, Refusal, Running};
 use crate::context::now_ms;
 use crate::driver::{self, Encoded, Request, RequestError};
 use crate::failpoint;
-use crate::gate::Gate;
+use crate::gate::{Gate, Judged};
 use crate::pipes::Pair;
 use crate::recording::{Begun, Recording};
 use crate::sandbox::write_new_at;
@@ -38,7 +38,7 @@ impl Actor {
     pub(super) async fn accept(
         &mut self,
         mut execution: Execution,
-        gate: Option<Gate>,
+        judged: Option<Judged>,
         reply: oneshot::Sender<Result<Accepted, Refusal>>,
         done: Option<oneshot::Sender<Finished>>,
     ) {
@@ -59,9 +59,15 @@ impl Actor {
         self.accepted.insert(id, execution);
         self.watchers.entry(id).or_default().extend(done);
         self.fresh = Some(id);
-        let held = match gate {
-            Some(Gate::Open) => Held::No,
-            Some(Gate::Ask(_) | Gate::Shut(_)) | None => Held::Yes,
+        let held = match &judged {
+            Some(Judged {
+                gate: Gate::Open,
+                by,
+            }) => {
+                self.passed.insert(id, by.clone());
+                Held::No
+            }
+            Some(_) | None => Held::Yes,
         };
         self.hold(id, held);
         self.take(Input::Submit(id, room, held)).await;
@@ -85,8 +91,8 @@ impl Actor {
             return;
         }
         drop(reply.send(Ok(Accepted { shell_id: id, from })));
-        if let (Some(gate), Held::Yes) = (gate, held) {
-            self.judge(id, gate).await;
+        if let (Some(judged), Held::Yes) = (judged, held) {
+            self.judge(id, judged).await;
         }
     }
 

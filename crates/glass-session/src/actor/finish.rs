@@ -29,7 +29,8 @@ impl Actor {
             self.accepted.remove(&id);
             return None;
         }
-        self.approvals.retain(|(approval, _)| approval.id.0 != id);
+        let withdrawn = self.withdraw(id);
+        self.passed.remove(&id);
         self.end_orphans(id);
         let mut events = self.last_output(id);
         let output = match &self.running {
@@ -80,6 +81,7 @@ impl Actor {
         }
         changes.extend(events.iter().map(|event| self.recorded(event)));
         changes.push(change);
+        changes.extend(withdrawn);
         changes.push(self.audit_ended(id, at_ms, &outcome));
         self.session.active_ms = at_ms;
         if has_moved {

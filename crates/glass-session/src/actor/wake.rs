@@ -15,13 +15,13 @@ impl Actor {
         match message {
             Message::Execute {
                 execution,
-                gate,
+                judged,
                 reply,
                 done,
             } => {
-                self.accept(*execution, gate, reply, done).await;
+                self.accept(*execution, judged, reply, done).await;
             }
-            Message::Judge { shell_id, gate } => self.judge(shell_id, gate).await,
+            Message::Judge { shell_id, judged } => self.judge(shell_id, judged).await,
             Message::Remark { shell_id, detail } => self.note_of_hook(shell_id, detail),
             Message::Answer {
                 shell_id,

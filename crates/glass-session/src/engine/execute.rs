@@ -178,7 +178,7 @@ impl Engine {
         let unasked = self.must_consult(&judged.gate).then(|| Unasked {
             execution: execution.clone(),
             requested,
-            gate: judged.gate.clone(),
+            judged: judged.clone(),
             skip,
         });
         let sandbox = execution.sandbox.clone();
@@ -186,7 +186,7 @@ impl Engine {
         let (done_sender, done) = oneshot::channel();
         let message = Message::Execute {
             execution: Box::new(execution),
-            gate: unasked.is_none().then_some(judged.gate),
+            judged: unasked.is_none().then_some(judged),
             reply,
             done: Some(done_sender),
         };

@@ -40,19 +40,24 @@ impl Engine {
             };
             let session = lock(&handle.live).session.clone();
             let asked = asked(&session, &execution, false);
-            let gate = engine.judge(&handle, asked).await.gate;
+            let judged = engine.judge(&handle, asked).await;
             let shell_id = execution.shell_id;
-            if engine.must_consult(&gate) {
+            if engine.must_consult(&judged.gate) {
                 let unasked = Unasked {
                     requested: Some(execution.sandbox.clone()),
                     execution,
-                    gate,
+                    judged,
                     skip: false,
                 };
                 return engine.consult(handle, unasked);
             }
             // A session that is gone has no use for it.
-            drop(handle.mailbox.send(Message::Judge { shell_id, gate }).await);
+            drop(
+                handle
+                    .mailbox
+                    .send(Message::Judge { shell_id, judged })
+                    .await,
+            );
         });
     }
 

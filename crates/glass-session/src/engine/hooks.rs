@@ -3,7 +3,7 @@
 use super::gate::asked;
 use super::{Caller, Engine, Handle};
 use crate::actor::{Message, lock};
-use crate::gate::{Gate, Question};
+use crate::gate::{Gate, Judged, Question};
 use glass_hooks::{AfterShellExecution, BeforeShellExecution, OUTPUT_BYTES_MAX, Permission};
 use glass_model::{CommandReading, Execution, Role, SandboxPolicy, Session, ShellId, signal_name};
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub(super) struct Unasked {
     pub(super) execution: Execution,
     /// The rights asked for, where that is still known.
     pub(super) requested: Option<SandboxPolicy>,
-    pub(super) gate: Gate,
+    pub(super) judged: Judged,
     /// Whether questions are to be left out.
     pub(super) skip: bool,
 }
@@ -51,19 +51,30 @@ impl Engine {
                 remark(&handle, shell_id, detail.clone()).await;
             }
             let skip = unasked.skip || handle.gate.memory.knows(&unasked.execution.command);
-            let gate = match verdicts.permission {
-                Permission::Allow => unasked.gate,
-                Permission::Ask => asked_by_hook(unasked.gate, &verdicts.user_message, skip),
+            let Judged { gate, by } = unasked.judged;
+            let (gate, by) = match verdicts.permission {
+                Permission::Allow => (gate, by),
+                Permission::Ask => {
+                    let gate = asked_by_hook(gate, &verdicts.user_message, skip);
+                    (gate, "hook".to_owned())
+                }
                 Permission::Deny => {
                     let said = verdicts.failures.contains(&verdicts.user_message);
                     if !said && !verdicts.user_message.is_empty() {
                         remark(&handle, shell_id, verdicts.user_message).await;
                     }
-                    Gate::Shut(or(verdicts.agent_message, "a hook refused it"))
+                    let why = or(verdicts.agent_message, "a hook refused it");
+                    (Gate::Shut(why), "hook".to_owned())
                 }
             };
+            let judged = Judged { gate, by };
             // A session that is gone has no use for it.
-            drop(handle.mailbox.send(Message::Judge { shell_id, gate }).await);
+            drop(
+                handle
+                    .mailbox
+                    .send(Message::Judge { shell_id, judged })
+                    .await,
+            );
         });
     }
 

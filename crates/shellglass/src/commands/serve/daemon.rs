@@ -13,6 +13,8 @@ use glass_server::{Listening, Options, Tokens};
 use glass_session::{Engine, Redaction, Settings, Wording};
 use glass_spawn::{Keeper, KeeperEvent, start_keeper};
 use glass_store::{OpenError, Store};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::UnixStream;
@@ -90,21 +92,29 @@ impl From<End> for Result<(), Failure> {
     }
 }
 
-/// Opens the journal. One that is locked although nobody answers belongs to a
-/// daemon that is just stopping or beginning, which is waited for.
+/// Opens the journal. One that is locked although nobody answers, or by a
+/// process that is no more, belongs to a daemon that is just stopping or
+/// beginning, or to a child that it had just forked; these are waited for.
 async fn take_journal(plan: &Plan) -> Result<Store, Failure> {
     let deadline = Instant::now() + HANDOVER_DEADLINE;
     let limits = Limits::from(&plan.settings.limits);
     loop {
         match Store::open(&plan.data_dir, &limits) {
-            Err(OpenError::Locked { .. })
-                if Instant::now() < deadline && UnixStream::connect(&plan.socket).is_err() =>
+            Err(OpenError::Locked { pid, .. })
+                if Instant::now() < deadline
+                    && (is_gone(pid) || UnixStream::connect(&plan.socket).is_err()) =>
             {
                 tokio::time::sleep(HANDOVER_PAUSE).await;
             }
             opened => return opened.map_err(no_journal),
         }
     }
+}
+
+/// Whether it is certain that there is no such process.
+fn is_gone(pid: Option<u32>) -> bool {
+    let pid = pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
+    pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
 fn no_journal(error: OpenError) -> Failure {
