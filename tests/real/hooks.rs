@@ -187,14 +187,18 @@ async fn a_hook_that_fails_openly_counts_as_absent() {
 #[tokio::test]
 async fn a_command_is_not_lost_while_a_hook_thinks() {
     let hooked = Hooked::new();
-    let scripts = [r#"sleep 0.5; echo '{"permission":"allow"}'"#];
-    let (mut daemon, mut session) = hooked.session(&scripts, "").await;
+    let thinks = hooked.path("thinks");
+    let script = format!(
+        "touch {}; sleep 1; echo '{{\"permission\":\"allow\"}}'",
+        thinks.display()
+    );
+    let (mut daemon, mut session) = hooked.session(&[&script], "").await;
     let request = session.with_args("echo x >> ran; cat ran", |args| {
         args.tool_call_id = "k".to_owned();
     });
     let (mut client, first) = (session.client.clone(), request.clone());
     let lost = tokio::spawn(async move { client.run(first).await });
-    session.until("it is accepted", |shown| shown.busy).await;
+    eventually("the hook is asked", || thinks.exists()).await;
     daemon.crash_and_restart();
     assert!(lost.await.unwrap().is_err());
     session.client = daemon.client().await;
