@@ -113,8 +113,8 @@ pub(super) struct WriteStdin {
 pub(super) struct Wait {
     /// The command.
     pub shell_id: u32,
-    /// Until it ends. This always counts.
-    #[expect(dead_code, reason = "a command that has ended can do nothing else")]
+    /// Until it ends. This counts in any case, unless jobs that it left behind
+    /// (`server &`) still run and something else is waited for.
     pub exit: Option<bool>,
     /// Until a line of output that was not shown yet matches this regular
     /// expression.

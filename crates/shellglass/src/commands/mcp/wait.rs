@@ -52,6 +52,8 @@ struct Conditions {
     quiet: Option<Duration>,
     deadline: Instant,
     pid: u32,
+    /// Whether the end of a command that left jobs behind is awaited, too.
+    exit: bool,
 }
 
 impl Conditions {
@@ -76,6 +78,7 @@ impl Conditions {
                 .map(|ms| Duration::from_millis(ms.into())),
             deadline: Instant::now() + Duration::from_millis(timeout.into()),
             pid: known.pid,
+            exit: arguments.exit == Some(true),
         })
     }
 
@@ -92,6 +95,16 @@ impl Conditions {
             matched: Some(file.to_string_lossy().into_owned()),
             ..Event::new("file")
         })
+    }
+
+    /// Whether a command that has ended has nothing more to wait for. Its jobs
+    /// (`server &`) may go on and write, listen and make files.
+    fn is_over(&self) -> bool {
+        let is_exit_alone = self.pattern.is_none()
+            && self.port.is_none()
+            && self.file.is_none()
+            && self.quiet.is_none();
+        self.exit || is_exit_alone || !has_jobs(self.pid)
     }
 
     /// How long one look at the output may take, in milliseconds.
@@ -117,6 +130,13 @@ fn exists(pid: u32, path: &Path) -> bool {
         return std::fs::symlink_metadata(root.join(inside)).is_ok();
     }
     std::fs::symlink_metadata(path).is_ok()
+}
+
+/// Whether a shell has children.
+fn has_jobs(pid: u32) -> bool {
+    let pid = pid.to_string();
+    let children: PathBuf = ["/proc", &pid, "task", &pid, "children"].iter().collect();
+    std::fs::read_to_string(children).is_ok_and(|children| !children.trim().is_empty())
 }
 
 /// Looks for a pattern in output as it comes.
@@ -224,9 +244,13 @@ async fn first(
                 continue;
             }
         }
-        // Everything was read, so nothing of it can match any more.
         if !piece.running {
-            return Ok(Event::new("exit"));
+            // Everything was read, so nothing of it can match any more.
+            if conditions.is_over() {
+                return Ok(Event::new("exit"));
+            }
+            // No long poll waits for what jobs write.
+            tokio::time::sleep(Duration::from_millis(LOOK_EVERY_MS)).await;
         }
         let quiet = conditions.quiet;
         if quiet.is_some_and(|quiet| last_output.elapsed() >= quiet) {
