@@ -22,7 +22,8 @@ class Home(Daemon):
 
     def __init__(self, **settings):
         super().__init__()
-        self.environment.update(settings)
+        # Nobody is there to be asked, unless a test is about that.
+        self.environment.update({"SHELLGLASS_POLICY_AGENT": "deny", **settings})
 
     def start(self):
         """Nothing: that a server starts the daemon is part of what is tested."""
@@ -428,6 +429,69 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             )
             self.assertTrue(is_error)
             self.assertIn("an agent sees the sessions that agents made", text)
+
+
+class Approvals(unittest.IsolatedAsyncioTestCase):
+    """Where a person is asked."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home(SHELLGLASS_POLICY_AGENT="ask")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.stop()
+
+    async def asked(self, client, command):
+        text, fields, is_error = await client.call("execute_command", command=command, yield_ms=300)
+        self.assertFalse(is_error, text)
+        self.assertEqual((fields["status"], fields["shell_id"]), ("waiting_for_approval", None))
+        self.assertIn(f"`shellglass approvals approve {fields['approval_id']}`", text)
+        self.assertIn(fields["reason"], text)
+        return fields["approval_id"]
+
+    async def test_what_a_person_approves_runs_once(self):
+        async with Client(self.home) as client:
+            _, fields = await client.run("echo harmless")
+            self.assertEqual(fields["output"], "harmless\n")
+            command = "sh -c 'echo x >>approved; cat approved'"
+            number = await self.asked(client, command)
+            # What comes after it waits behind it, and says so.
+            text, fields, _ = await client.call("execute_command", command="echo 2", yield_ms=200)
+            self.assertEqual(fields["status"], "queued")
+            self.assertIn(number, text)
+            self.assertEqual(await self.asked(client, command), number)
+            call = asyncio.create_task(client.run(command))
+            self.assertEqual(self.home.run("approvals", "approve", number).returncode, 0)
+            _, fields = await call
+            self.assertEqual((fields["status"], fields["output"]), ("exited", "x\n"))
+            _, fields = await client.run("echo 2")
+            self.assertEqual(fields["output"], "2\n")
+
+    async def test_what_a_person_denies_is_an_error_with_the_reason(self):
+        async with Client(self.home) as client:
+            number = await self.asked(client, "sh -c 'touch denied'")
+            self.home.run("approvals", "deny", number, "--reason", "not today")
+            text, fields, is_error = await client.call(
+                "execute_command", command="sh -c 'touch denied'"
+            )
+            self.assertTrue(is_error)
+            self.assertEqual(fields["status"], "rejected")
+            self.assertIn("not today", text)
+        self.assertFalse((Path(self.home.home) / "denied").exists())
+
+    async def test_what_is_dangerous_is_refused(self):
+        async with Client(self.home) as client:
+            text, fields, is_error = await client.call("execute_command", command="rm -rf /")
+            self.assertTrue(is_error)
+            self.assertEqual((fields["status"], fields["exit_code"]), ("rejected", None))
+            self.assertIn("hint: ", text)
+
+    async def test_a_client_that_leaves_withdraws_its_questions(self):
+        async with Client(self.home) as client:
+            number = await self.asked(client, "sh -c 'touch left'")
+        waiting = lambda: number in self.home.run("approvals", "list").stdout.decode()
+        await asyncio.to_thread(until, lambda: not waiting())
 
 
 class Lines(unittest.TestCase):

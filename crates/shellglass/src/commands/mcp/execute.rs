@@ -213,9 +213,13 @@ async fn report(execution: &Execution, began: Instant, context: &RequestContext<
     };
     let elapsed = began.elapsed();
     let message = execution.look(|course| {
-        let what = match course.begun {
-            Some(_) => "running",
-            None => "waiting",
+        let what = match (&course.begun, &course.approval) {
+            (Some(_), _) => "running".to_owned(),
+            (None, None) => "waiting".to_owned(),
+            (None, Some(pending)) => {
+                let id = &pending.approval_id;
+                format!("waiting for a person (`shellglass approvals approve {id}`)")
+            }
         };
         let (for_, bytes) = (words::duration(elapsed), course.heard.total);
         match words::last_line(&course.heard.bytes) {

@@ -5,7 +5,7 @@
 use super::daemon::{Connection, Daemon};
 use crate::commands::run::resume::{RECONNECTS_MAX, is_lost};
 use glass_proto::agent::v1::shell_stream::Event;
-use glass_proto::agent::v1::{SandboxPolicy, ShellStreamExit};
+use glass_proto::agent::v1::{SandboxPolicy, ShellApprovalPending, ShellStreamExit};
 use glass_proto::shellglass::v1::{CancelRequest, ExecuteRequest};
 use std::sync::Arc;
 use std::time::Instant;
@@ -67,6 +67,8 @@ impl Heard {
 /// How far a call came.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Course {
+    /// What a person is asked, until the command begins.
+    pub approval: Option<ShellApprovalPending>,
     pub begun: Option<Begun>,
     pub ending: Option<Ending>,
     pub heard: Heard,
@@ -200,6 +202,7 @@ fn take(course: &mut Course, event: Event) {
                 .begun
                 .as_ref()
                 .map_or_else(Instant::now, |begun| begun.at);
+            course.approval = None;
             course.begun = Some(Begun {
                 session_id: start.session_id,
                 shell_id: start.shell_id,
@@ -221,6 +224,7 @@ fn take(course: &mut Course, event: Event) {
                 course.heard.is_partial = true;
             }
         }
+        Event::ApprovalPending(pending) => course.approval = Some(pending),
         _ => {}
     }
 }

@@ -11,7 +11,9 @@ functions persist from one execute_command to the next, as in a terminal.
 - Each call answers within yield_ms. A command that takes longer goes on: continue with wait \
 (until it ends, prints a pattern, listens on a port, is quiet) or read_output, by its shell_id. Do \
 not run it again.
-- Start servers, watchers and long builds with background: true, then wait for their port or a line.
+- Start servers, watchers and long builds with background: true, then wait for their port or a \
+line. Without network rights each has a loopback of its own: a server that your commands must reach \
+is started in the session with `server &`, and waited for by the shell_id of that call.
 - Output is shortened; notices like [... 120 lines left out, offset=5300 length=4096] name what is \
 missing. read_output gives any part by offset, or lines by search. Do not pipe into head or tail: \
 use head, tail and grep of execute_command.

@@ -208,7 +208,7 @@ fn status(waited: &Waited) -> String {
     let state = match (waited.reason, waited.running) {
         ("exit", _) => "",
         (_, true) => " · still running",
-        (_, false) => " · it has ended",
+        (_, false) => " · the command itself has ended",
     };
     format!("{what}{state} · shell_id {}", waited.shell_id)
 }

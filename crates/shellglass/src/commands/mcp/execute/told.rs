@@ -10,7 +10,7 @@ use crate::commands::mcp::results::{Executed, Shown, Status};
 use crate::commands::mcp::state::{State, Waiting};
 use crate::commands::mcp::words;
 use crate::error::Failure;
-use glass_proto::agent::v1::ShellStreamExit;
+use glass_proto::agent::v1::{ShellApprovalPending, ShellStreamExit};
 use glass_proto::shellglass::v1::{Approval, Empty, SessionRef};
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ pub(super) async fn answer(state: &State, call: Call) -> Result<Answer, Failure>
         (_, Some(Ending::SpawnError(error))) => return Ok(refused(Status::SpawnError, error)),
         (_, Some(Ending::Failed(status))) => return Err(status.clone().into()),
         (Some(begun), None) => return still_running(state, &call, &course, begun).await,
-        (None, None) => return not_begun(state, call).await,
+        (None, None) => return not_begun(state, call, &course).await,
     };
     exited(state, &call, &course, ended).await
 }
@@ -144,10 +144,7 @@ async fn still_running(
 
 /// The command waits, for a person or for others of its session. The call is
 /// kept: who asks for the same again goes on with it.
-async fn not_begun(state: &State, call: Call) -> Result<Answer, Failure> {
-    const AGAIN: &str = "call execute_command again with the same arguments to go on with this \
-                         very call: the command does not run twice";
-    let approval = approval(state, &call.ask).await;
+async fn not_begun(state: &State, call: Call, course: &Course) -> Result<Answer, Failure> {
     let mut executed = Executed {
         status: Status::Queued,
         running: true,
@@ -155,18 +152,12 @@ async fn not_begun(state: &State, call: Call) -> Result<Answer, Failure> {
         hint: Some(AGAIN.to_owned()),
         ..Executed::default()
     };
-    let text = match approval {
-        Some(approval) => {
-            let id = &approval.approval_id;
+    let text = match &course.approval {
+        Some(pending) => {
             executed.status = Status::WaitingForApproval;
-            executed.reason = Some(approval.reason.clone());
-            executed.approval_id = Some(id.clone());
-            format!(
-                "This command waits for a person's approval: {}\nA person says yes with \
-                 `shellglass approvals approve {id}`, or no with `shellglass approvals deny {id}`.\n\
-                 [has not begun; tell the person, then {AGAIN}]",
-                approval.reason
-            )
+            executed.reason = Some(pending.reason.clone());
+            executed.approval_id = Some(pending.approval_id.clone());
+            waits_for_a_person(pending)
         }
         None => {
             let busy = busy_with(state, &call.ask).await;
@@ -185,19 +176,20 @@ async fn not_begun(state: &State, call: Call) -> Result<Answer, Failure> {
     Ok(answer)
 }
 
-/// What a person is asked about this command.
-async fn approval(state: &State, ask: &Ask) -> Option<Approval> {
-    let list = |mut client: Client, request| async move { client.list_approvals(request).await };
-    let pending = state.daemon.call(Empty {}, list).await.ok()?.approvals;
-    let mut same = pending.into_iter().filter(|approval| {
-        let session = ask.session.as_ref();
-        let is_there = session.is_none_or(|session| *session == approval.session_id);
-        is_there && approval.command == ask.args.command
-    });
-    same.next_back()
+/// How to go on with a command that waits.
+const AGAIN: &str = "call execute_command again with the same arguments to go on with this very \
+                     call: the command does not run twice";
+
+fn waits_for_a_person(pending: &ShellApprovalPending) -> String {
+    let (id, reason) = (&pending.approval_id, &pending.reason);
+    format!(
+        "This command waits for a person's approval: {reason}\nA person says yes with `shellglass \
+         approvals approve {id}`, or no with `shellglass approvals deny {id}`.\n[has not begun; \
+         tell the person, then {AGAIN}]"
+    )
 }
 
-/// Why a command has to wait.
+/// Why a command has to wait that nobody is asked about.
 async fn busy_with(state: &State, ask: &Ask) -> String {
     let Some(session_id) = ask.session.clone() else {
         return "The command's shell has not come up yet.".to_owned();
@@ -206,14 +198,32 @@ async fn busy_with(state: &State, ask: &Ask) -> String {
     let request = SessionRef {
         session_id: session_id.clone(),
     };
-    match state.daemon.call(request, get).await {
-        Ok(session) if session.running => format!(
-            "The session {session_id} is busy with `{}` (shell_id {}).",
-            session.active_command.escape_debug(),
-            session.last_shell_id
-        ),
-        _ => format!("The session {session_id} has not begun the command yet."),
+    if let Ok(session) = state.daemon.call(request, get).await
+        && session.running
+    {
+        let (command, id) = (session.active_command.escape_debug(), session.last_shell_id);
+        return format!("The session {session_id} is busy with `{command}` (shell_id {id}).");
     }
+    match asked_before(state, &session_id).await {
+        Some(Approval {
+            approval_id: id,
+            command,
+            ..
+        }) => format!(
+            "The session {session_id} waits with `{}`, which needs a person's approval \
+             (`shellglass approvals approve {id}`).",
+            command.escape_debug()
+        ),
+        None => format!("The session {session_id} has not begun the command yet."),
+    }
+}
+
+/// What a person is asked about another command of a session.
+async fn asked_before(state: &State, session_id: &str) -> Option<Approval> {
+    let list = |mut client: Client, request| async move { client.list_approvals(request).await };
+    let pending = state.daemon.call(Empty {}, list).await.ok()?.approvals;
+    let mut there = pending.into_iter();
+    there.find(|approval| approval.session_id == session_id)
 }
 
 /// A command that did not run.
@@ -246,4 +256,57 @@ fn refused(status: Status, said: &str) -> Answer {
     };
     let text = format!("The command {title}, and nothing ran: {reason}\nhint: {hint}");
     Answer::new(text, &executed, Went::Wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Status, refused, waits_for_a_person};
+    use crate::commands::mcp::answer::Answer;
+    use glass_proto::agent::v1::ShellApprovalPending;
+    use rmcp::model::CallToolResult;
+    use serde_json::Value;
+
+    fn result(answer: Answer) -> (Value, Value) {
+        let result = serde_json::to_value(CallToolResult::from(answer)).expect("JSON");
+        assert_eq!(result["isError"], true);
+        (
+            result["content"][0]["text"].clone(),
+            result["structuredContent"].clone(),
+        )
+    }
+
+    #[test]
+    fn a_refusal_has_a_reason_and_a_hint() {
+        let (text, fields) = result(refused(
+            Status::PermissionDenied,
+            "no walls\nhint: ask less",
+        ));
+        assert_eq!(
+            text,
+            "The command may not run with these rights, and nothing ran: no walls\nhint: ask less"
+        );
+        assert_eq!(fields["status"], "permission_denied");
+        assert_eq!(
+            (&fields["reason"], &fields["hint"]),
+            (&"no walls".into(), &"ask less".into())
+        );
+        for status in [Status::Rejected, Status::SpawnError] {
+            let (text, fields) = result(refused(status, "because"));
+            assert!(text.as_str().is_some_and(|text| text.contains("hint: ")));
+            assert_eq!(fields["exit_code"], Value::Null);
+        }
+    }
+
+    #[test]
+    fn who_waits_says_what_a_person_types() {
+        let text = waits_for_a_person(&ShellApprovalPending {
+            approval_id: "ask-3".to_owned(),
+            reason: "no rule allows it".to_owned(),
+        });
+        assert!(
+            text.contains("`shellglass approvals approve ask-3`"),
+            "{text}"
+        );
+        assert!(text.contains("no rule allows it"), "{text}");
+    }
 }
