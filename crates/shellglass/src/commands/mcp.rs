@@ -14,6 +14,7 @@ mod follow;
 mod listening;
 mod output;
 mod pages;
+mod progress;
 mod read;
 mod request;
 mod resources;

@@ -7,6 +7,7 @@ use super::answer::Answer;
 use super::arguments::{self, Execute};
 use super::follow::{Ending, Execution};
 use super::pages::Look;
+use super::progress;
 use super::request::{Ask, check};
 use super::state::State;
 use super::words;
@@ -14,7 +15,6 @@ use crate::client::Client;
 use crate::commands::run::resume::fresh_key;
 use crate::error::Failure;
 use rmcp::RoleServer;
-use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,9 +32,6 @@ const BACKGROUND_MS: u32 = 150;
 
 /// How long a command that yields at once has to begin.
 const BEGIN_WAIT: Duration = Duration::from_secs(10);
-
-/// Between two reports of progress.
-const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a cancel waits for a command to begin, if the daemon does not know
 /// it yet.
@@ -79,7 +76,7 @@ pub(super) async fn execute(
 ) -> Result<Answer, Failure> {
     check(state, &arguments)?;
     let asked = Asked::new(&arguments)?;
-    let _turn = state.turn().await?;
+    let _turn = state.turn(context).await?;
     let client = client_name(context);
     let mut note = "";
     loop {
@@ -183,7 +180,7 @@ async fn follow(
             drop(tokio::time::timeout(BEGIN_WAIT, execution.begun()).await);
         }
         let left = asked.yield_after;
-        let mut tick = tokio::time::interval(PROGRESS_EVERY);
+        let mut tick = tokio::time::interval(progress::EVERY);
         tick.tick().await;
         let deadline = tokio::time::sleep(left);
         tokio::pin!(deadline);
@@ -192,7 +189,10 @@ async fn follow(
                 biased;
                 () = execution.ended() => return,
                 () = &mut deadline => return,
-                _ = tick.tick() => report(execution, began, context).await,
+                _ = tick.tick() => {
+                    let elapsed = began.elapsed();
+                    progress::report(context, elapsed, goes(execution, elapsed)).await;
+                }
             }
         }
     };
@@ -206,13 +206,9 @@ async fn follow(
     }
 }
 
-/// Tells a client that wants to know how it goes.
-async fn report(execution: &Execution, began: Instant, context: &RequestContext<RoleServer>) {
-    let Some(token) = context.meta.get_progress_token() else {
-        return;
-    };
-    let elapsed = began.elapsed();
-    let message = execution.look(|course| {
+/// How it goes, for a client that wants to know.
+fn goes(execution: &Execution, elapsed: Duration) -> String {
+    execution.look(|course| {
         let what = match (&course.begun, &course.approval) {
             (Some(_), _) => "running".to_owned(),
             (None, None) => "waiting".to_owned(),
@@ -221,20 +217,12 @@ async fn report(execution: &Execution, began: Instant, context: &RequestContext<
                 format!("waiting for a person (`shellglass approvals approve {id}`)")
             }
         };
-        let (for_, bytes) = (words::duration(elapsed), course.heard.total);
+        let (took, bytes) = (words::duration(elapsed), course.heard.total);
         match words::last_line(&course.heard.bytes) {
-            Some(line) => format!("{what} for {for_}, {bytes} bytes of output: {line}"),
-            None => format!("{what} for {for_}, no output yet"),
+            Some(line) => format!("{what} for {took}, {bytes} bytes of output: {line}"),
+            None => format!("{what} for {took}, no output yet"),
         }
-    });
-    let progress = ProgressNotificationParam::new(token, elapsed.as_secs_f64());
-    // A client that has gone needs no report.
-    drop(
-        context
-            .peer
-            .notify_progress(progress.with_message(message))
-            .await,
-    );
+    })
 }
 
 /// Ends a command whose client wants nothing more of it.

@@ -11,10 +11,21 @@ use super::results::{ReadBack, Shown};
 use super::state::State;
 use super::words;
 use crate::error::{Failure, Kind};
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
 use search::Search;
 
 /// Reads stored output.
-pub(super) async fn read(state: &State, arguments: Read) -> Result<Answer, Failure> {
+pub(super) async fn read(
+    state: &State,
+    arguments: Read,
+    context: &RequestContext<RoleServer>,
+) -> Result<Answer, Failure> {
+    // A call that may take its time has a turn.
+    let _turn = match (&arguments.search, arguments.wait_ms) {
+        (None, None | Some(0)) => None,
+        _ => Some(state.turn(context).await?),
+    };
     match (&arguments.search, arguments.offset) {
         (Some(pattern), _) => {
             let regex = arguments::regex("search", pattern)?;
@@ -34,7 +45,6 @@ async fn fresh(state: &State, arguments: &Read) -> Result<Answer, Failure> {
     let id = arguments.shell_id;
     let from = state.known(id).shown;
     if let Some(wait_ms) = arguments.wait_ms {
-        let _turn = state.turn().await?;
         state.piece(id, from, 1, wait_ms.min(YIELD_MS_MAX)).await?;
     }
     let mut look = Look::new(arguments.max_chars);
@@ -65,10 +75,6 @@ async fn window(state: &State, arguments: &Read, offset: u64) -> Result<Answer, 
     let most = chars_max(arguments);
     let bytes_max = (most as u64).clamp(1, PIECE_BYTES_MAX);
     let wait_ms = arguments.wait_ms.unwrap_or(0).min(YIELD_MS_MAX);
-    let _turn = match wait_ms {
-        0 => None,
-        _ => Some(state.turn().await?),
-    };
     let piece = state.piece(id, offset, bytes_max, wait_ms).await?;
     if piece.next == offset && offset > 0 {
         let end = state.end_before(id, offset).await?;
@@ -131,7 +137,6 @@ fn cut(bytes: &[u8], lines: Option<u32>, chars_max: usize, is_last: bool) -> (St
 }
 
 async fn searched(state: &State, arguments: &Read, regex: regex::Regex) -> Result<Answer, Failure> {
-    let _turn = state.turn().await?;
     let id = arguments.shell_id;
     let from = arguments.offset.unwrap_or(0);
     let mut search = Search::new(regex, from, arguments.lines, chars_max(arguments));

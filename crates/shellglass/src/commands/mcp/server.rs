@@ -38,7 +38,7 @@ impl Server {
         let (name, given) = (request.name.as_ref(), request.arguments);
         match name {
             "execute_command" => execute::execute(state, parse(name, given)?, context).await,
-            "read_output" => read::read(state, parse(name, given)?).await,
+            "read_output" => read::read(state, parse(name, given)?, context).await,
             "write_stdin" => {
                 parse::<WriteStdin>(name, given)?;
                 Err(no_input_yet())

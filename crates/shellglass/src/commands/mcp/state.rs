@@ -8,6 +8,8 @@ use crate::client::Context;
 use crate::commands::run::resume::fresh_key;
 use crate::error::{Failure, Kind};
 use glass_proto::shellglass::v1::CancelRequest;
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -89,10 +91,19 @@ impl State {
 
     /// A call's turn. Few calls wait for the daemon at once, so that a client
     /// with many cannot fill a session's queue.
-    pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
-        match tokio::time::timeout(TURN_WAIT, self.turns.acquire()).await {
+    pub(super) async fn turn(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<SemaphorePermit<'_>, Failure> {
+        let turn = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(given_up()),
+            turn = tokio::time::timeout(TURN_WAIT, self.turns.acquire()) => turn,
+        };
+        match turn {
             Ok(Ok(permit)) => Ok(permit),
-            _ => {
+            Ok(Err(_)) => Err(given_up()),
+            Err(_) => {
                 let message = format!("{CALLS_MAX} calls are under way and none has ended");
                 Err(Failure::new(Kind::Failed, message)
                     .hint("wait for some of them, or give them a smaller yield_ms"))
@@ -168,6 +179,8 @@ impl State {
     /// The client has gone: nobody waits for these any more. What runs in the
     /// background goes on.
     pub(super) async fn leave(&self) {
+        // Whoever still waits for a turn begins nothing any more.
+        self.turns.close();
         let mut cancels: Vec<CancelRequest> = std::mem::take(&mut *lock(&self.under_way))
             .into_values()
             .collect();
@@ -185,6 +198,12 @@ impl State {
         }
         while tasks.join_next().await.is_some() {}
     }
+}
+
+/// Why a call did not begin that nobody waits for.
+fn given_up() -> Failure {
+    Failure::new(Kind::Cancelled, "the client gave this call up")
+        .hint("nothing was begun; call again")
 }
 
 /// A call that a client waits for.

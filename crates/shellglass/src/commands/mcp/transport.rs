@@ -227,6 +227,29 @@ mod tests {
         check(told, None, false);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_line_is_without_meaning(bytes: Vec<u8>) {
+            // Whatever it is, it is a message, nothing, or an error with a code.
+            if let Said::Mistake(error, _) = parse(&bytes) {
+                proptest::prop_assert!((-32700..=-32600).contains(&error.code.0));
+            }
+        }
+
+        #[test]
+        fn a_message_that_is_cut_or_changed_is_no_trap(at in 0usize..120, byte: u8) {
+            let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}"#;
+            let at = at.min(call.len() - 1);
+            let mut changed = call.to_vec();
+            changed[at] = byte;
+            for line in [&changed[..], &call[..at]] {
+                if let Said::Mistake(error, _) = parse(line) {
+                    proptest::prop_assert!((-32700..=-32600).contains(&error.code.0));
+                }
+            }
+        }
+    }
+
     #[tokio::test]
     async fn a_line_without_end_is_refused_and_the_next_one_read() {
         let (mut theirs, ours) = tokio::io::duplex(1 << 20);

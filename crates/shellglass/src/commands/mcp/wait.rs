@@ -7,6 +7,7 @@ use super::execute::YIELD_MS_MAX;
 use super::listening::is_listening;
 use super::output::PIECE_BYTES_MAX;
 use super::pages::Look;
+use super::progress;
 use super::results::Waited;
 use super::state::{Known, State};
 use super::words;
@@ -170,12 +171,22 @@ pub(super) async fn wait(
     let id = arguments.shell_id;
     let known = state.known(id);
     let conditions = Conditions::new(&arguments, &known)?;
-    let _turn = state.turn().await?;
+    let _turn = state.turn(context).await?;
+    let began = Instant::now();
+    let reports = async {
+        loop {
+            tokio::time::sleep(progress::EVERY).await;
+            let elapsed = began.elapsed();
+            let message = format!("waiting for {}", words::duration(elapsed));
+            progress::report(context, elapsed, message).await;
+        }
+    };
     let event = tokio::select! {
         biased;
         // The client does not listen any more; the command is not the wait's.
         () = context.ct.cancelled() => Event::new("timeout"),
         event = first(state, id, known.shown, &conditions) => event?,
+        () = reports => Event::new("timeout"),
     };
     let shown = state.page(id, known.shown, &Look::new(None)).await?;
     state.note(id, |known| known.shown = shown.next_offset);

@@ -163,7 +163,7 @@ async fn not_begun(state: &State, call: Call, course: &Course) -> Result<Answer,
             let busy = busy_with(state, &call.ask).await;
             executed.reason = Some(busy.clone());
             format!(
-                "{busy}\n[has not begun; wait for or cancel what runs there, then {AGAIN}; or use \
+                "{busy}\n[has not begun, and runs when its turn comes; {AGAIN}; or use \
                  background: true for a shell of its own]"
             )
         }
