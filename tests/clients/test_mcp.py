@@ -14,7 +14,7 @@ from pathlib import Path
 from mcp import ClientSession, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from daemon import BINARY, DEADLINE, Daemon, until
+from daemon import BINARY, DEADLINE, ROOT, Daemon, until
 
 
 class Home(Daemon):
@@ -492,6 +492,48 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
             number = await self.asked(client, "sh -c 'touch left'")
         waiting = lambda: number in self.home.run("approvals", "list").stdout.decode()
         await asyncio.to_thread(until, lambda: not waiting())
+
+
+class Walls(unittest.IsolatedAsyncioTestCase):
+    """Behind walls, as agents are unless somebody says otherwise."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home(SHELLGLASS_SANDBOX_DEFAULT="rw", SHELLGLASS_SANDBOX_AGENT="rw")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.stop()
+
+    async def test_a_server_of_the_session_is_waited_for_and_reached(self):
+        serve = (
+            "import socket; s = socket.create_server(('127.0.0.1', 0));"
+            "print('port', s.getsockname()[1], flush=True); s.accept()[0].send(b'hello')"
+        )
+        reach = "import socket; print(socket.create_connection(('127.0.0.1', {})).recv(5))"
+        async with Client(self.home, folder=ROOT) as client:
+            _, begun = await client.run(f'python3 -c "{serve}" &')
+            self.assertEqual(begun["sandbox"], {"type": "rw", "network": False})
+            shell_id = begun["shell_id"]
+            _, waited, _ = await client.call("wait", shell_id=shell_id, pattern="^port", quiet_ms=9000)
+            port = int((begun["output"] + waited["output"]).split()[1])
+            _, waited, _ = await client.call("wait", shell_id=shell_id, port=port)
+            self.assertEqual(waited["reason"], "port")
+            _, fields = await client.run(f'python3 -c "{reach.format(port)}"')
+            self.assertEqual(fields["output"], "b'hello'\n")
+
+    async def test_what_the_walls_deny_is_told(self):
+        async with Client(self.home, folder=ROOT) as client:
+            text, fields = await client.run("touch /etc/shellglass-was-here")
+            self.assertNotEqual(fields["exit_code"], 0)
+            self.assertTrue(fields["denials"], text)
+            self.assertIn(fields["denials"][0], text)
+            text, fields, is_error = await client.call(
+                "execute_command", command="true", sandbox="none"
+            )
+            self.assertTrue(is_error)
+            self.assertEqual(fields["status"], "permission_denied")
+            self.assertIn("hint: ", text)
 
 
 class Lines(unittest.TestCase):

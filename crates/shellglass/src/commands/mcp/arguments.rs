@@ -24,8 +24,11 @@ pub(super) struct Execute {
     pub background: Option<bool>,
     /// Give the command a terminal. Not available in this version.
     pub tty: Option<bool>,
-    /// What the command may do. Default: as configured. More than the
-    /// configuration grants is refused.
+    /// What the command may do: what may be written (`rw`: the workspace, `ro`:
+    /// nothing, `none`: all that the user may), or an object with more. Default: as
+    /// configured. More than the configuration grants is refused.
+    #[serde(default, deserialize_with = "sandbox")]
+    #[schemars(with = "Option<SandboxShape>")]
     pub sandbox: Option<Sandbox>,
     /// Answer after so many milliseconds even if the command still runs; it goes
     /// on, and `wait` or `read_output` continue with its `shell_id`. Default
@@ -70,6 +73,28 @@ pub(super) enum SandboxKind {
     Rw,
     #[serde(alias = "TYPE_WORKSPACE_READONLY")]
     Ro,
+}
+
+/// How the rights can be written.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "its schema is all that is wanted of it")]
+enum SandboxShape {
+    Kind(SandboxKind),
+    Whole(Sandbox),
+}
+
+/// Rights in either shape. Not as an untagged enum, whose mistakes say nothing.
+fn sandbox<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Sandbox>, D::Error> {
+    use serde::de::Error as _;
+    let whole = match Option::<Value>::deserialize(value)? {
+        None => return Ok(None),
+        Some(Value::String(kind)) => serde_json::json!({ "type": kind }),
+        Some(whole) => whole,
+    };
+    serde_json::from_value(whole)
+        .map(Some)
+        .map_err(D::Error::custom)
 }
 
 /// `read_output`.
@@ -209,7 +234,7 @@ pub(super) fn regex(name: &str, pattern: &str) -> Result<regex::Regex, Failure> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Execute, Read, parse, regex};
+    use super::{Execute, Read, SandboxKind, parse, regex};
     use serde_json::{Value, json};
 
     fn said(value: Value) -> String {
@@ -244,7 +269,7 @@ mod tests {
             ),
             (
                 json!({"command": "a", "sandbox": {"type": "all"}}),
-                ["`sandbox.type`", "`rw`"],
+                ["`sandbox`", "`rw`"],
             ),
         ] {
             let said = said(arguments);
@@ -263,6 +288,26 @@ mod tests {
             (read.shell_id, read.offset, read.lines),
             (3, Some(1 << 40), None)
         );
+    }
+
+    #[test]
+    fn rights_are_a_word_or_an_object() {
+        for (given, kind, network) in [
+            (json!("ro"), Some(SandboxKind::Ro), None),
+            (
+                json!({"type": "rw", "network": true}),
+                Some(SandboxKind::Rw),
+                Some(true),
+            ),
+            (json!({"network": false}), None, Some(false)),
+        ] {
+            let Value::Object(arguments) = json!({"command": "a", "sandbox": given}) else {
+                unreachable!("an object");
+            };
+            let execute: Execute = parse("execute_command", Some(arguments)).expect("right");
+            let sandbox = execute.sandbox.expect("given");
+            assert_eq!((sandbox.kind, sandbox.network), (kind, network));
+        }
     }
 
     #[test]

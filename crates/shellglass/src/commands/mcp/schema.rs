@@ -111,7 +111,8 @@ mod tests {
         assert_eq!(schema["properties"]["yield_ms"]["type"], "integer");
         assert_eq!(schema["properties"]["yield_ms"]["minimum"], json!(0));
         let sandbox = &schema["properties"]["sandbox"];
-        assert_eq!(sandbox["type"], "object");
+        assert_eq!(sandbox["anyOf"][0]["enum"], json!(["none", "rw", "ro"]));
+        assert_eq!(sandbox["anyOf"][1]["type"], "object");
         let said = sandbox["description"].as_str().expect("a description");
         assert!(said.contains("Default: as configured"), "{said}");
         let text = schema.to_string();
