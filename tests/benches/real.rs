@@ -8,6 +8,8 @@
 
 #[path = "real/latency.rs"]
 mod latency;
+#[path = "real/mcp.rs"]
+mod mcp;
 #[path = "real/memory.rs"]
 mod memory;
 #[path = "real/sandbox.rs"]
@@ -37,6 +39,9 @@ fn main() {
     }
     if wanted("cli") {
         latency::measure_command_line(&mut table);
+    }
+    if wanted("mcp") {
+        runtime.block_on(mcp::measure(&mut table));
     }
     if wanted("sandbox") {
         runtime.block_on(sandbox::measure(&mut table));

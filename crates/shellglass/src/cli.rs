@@ -62,6 +62,13 @@ pub(crate) enum Command {
     Policy(Policy),
     /// Show who decided what, and verify that nobody changed it.
     Audit(Audit),
+    /// Serve an agent: MCP over standard input and output.
+    ///
+    /// Add it to a client as a local server, for example with `claude mcp add
+    /// shellglass -- shellglass mcp`. The server is a client of the daemon, in
+    /// the role of an agent, and starts the daemon if none runs. It ends when
+    /// its standard input does.
+    Mcp,
     /// Try what works on this machine, and say how to mend what does not.
     Doctor(Doctor),
     /// Show the configuration.

@@ -8,6 +8,7 @@ mod doctor;
 pub(crate) mod filter;
 mod history;
 mod keeper;
+mod mcp;
 mod output;
 mod policy;
 mod run;
@@ -35,6 +36,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Approvals(arguments) => block_on(approvals::approvals(&arguments))?,
         Command::Policy(command) => policy::policy(&command),
         Command::Audit(arguments) => block_on(audit::audit(&arguments))?,
+        Command::Mcp => block_on(mcp::mcp())?,
         Command::Doctor(arguments) => block_on(doctor::doctor(&arguments))?,
         Command::Config(command) => config::config(&command),
         Command::Filter(command) => filter::filter(&command),

@@ -81,7 +81,8 @@ impl Drop for RawBash {
     }
 }
 
-async fn run_true(session: &TestSession) -> Duration {
+/// One command over gRPC.
+pub async fn run_true(session: &TestSession) -> Duration {
     let mut client = session.client.clone();
     let request = session.request("true");
     let begin = Instant::now();

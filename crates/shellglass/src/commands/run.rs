@@ -4,7 +4,7 @@
 //! must not depend on who reads a terminal first.
 
 mod progress;
-mod resume;
+pub(super) mod resume;
 mod signals;
 mod stream;
 mod verdict;

@@ -12,7 +12,7 @@ use tonic::{Code, Status};
 const KEY_BYTES: usize = 16;
 
 /// A key that no other call has.
-pub(super) fn fresh_key() -> Result<String, Failure> {
+pub(in crate::commands) fn fresh_key() -> Result<String, Failure> {
     let mut random = [0; KEY_BYTES];
     let filled = getrandom(&mut random, GetRandomFlags::empty());
     if filled != Ok(KEY_BYTES) {
@@ -29,12 +29,12 @@ pub(super) fn fresh_key() -> Result<String, Failure> {
 }
 
 /// How often a lost daemon is sought again before we give up.
-pub(super) const RECONNECTS_MAX: u32 = 20;
+pub(in crate::commands) const RECONNECTS_MAX: u32 = 20;
 
 /// Whether a call failed because the daemon went away, while its execution has
 /// not. A broken transport is `Unavailable` or, where a stream was cut off in
 /// the middle, one of the others; a daemon's own error is final.
-pub(super) fn is_lost(status: &Status) -> bool {
+pub(in crate::commands) fn is_lost(status: &Status) -> bool {
     let is_transport = std::error::Error::source(status).is_some();
     match status.code() {
         Code::Unavailable => true,

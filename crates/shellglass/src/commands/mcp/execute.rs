@@ -1,0 +1,238 @@
+//! `execute_command`: waits for a command as long as the client may, and goes on
+//! without it where the command takes longer.
+
+mod told;
+
+use super::answer::Answer;
+use super::arguments::{self, Execute};
+use super::follow::{Ending, Execution};
+use super::pages::Look;
+use super::progress;
+use super::request::{Ask, check};
+use super::state::State;
+use super::words;
+use crate::client::Client;
+use crate::commands::run::resume::fresh_key;
+use crate::error::Failure;
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tonic::Code;
+
+/// How long a call takes, unless asked otherwise, in milliseconds.
+const YIELD_MS_DEFAULT: u32 = 10_000;
+
+/// How long a call takes at most: clients give up after a minute.
+pub(super) const YIELD_MS_MAX: u32 = 50_000;
+
+/// How long a background command is watched, so that one that fails at once is
+/// known to have failed.
+const BACKGROUND_MS: u32 = 150;
+
+/// How long a command that yields at once has to begin.
+const BEGIN_WAIT: Duration = Duration::from_secs(10);
+
+/// How long a cancel waits for a command to begin, if the daemon does not know
+/// it yet.
+const CANCEL_WAIT: Duration = Duration::from_secs(5);
+
+/// How a call is shown.
+struct Asked {
+    look: Look,
+    yield_after: Duration,
+    is_background: bool,
+}
+
+impl Asked {
+    fn new(arguments: &Execute) -> Result<Asked, Failure> {
+        let mut look = Look::new(arguments.max_chars);
+        look.budget.head_lines = arguments.head.map(|lines| lines as usize);
+        look.budget.tail_lines = arguments.tail.map(|lines| lines as usize);
+        let grep = arguments.grep.as_deref();
+        look.only = grep
+            .map(|grep| arguments::regex("grep", grep))
+            .transpose()?;
+        let is_background = arguments.background == Some(true);
+        let default = if is_background {
+            BACKGROUND_MS
+        } else {
+            YIELD_MS_DEFAULT
+        };
+        let yield_ms = arguments.yield_ms.unwrap_or(default).min(YIELD_MS_MAX);
+        Ok(Asked {
+            look,
+            yield_after: Duration::from_millis(yield_ms.into()),
+            is_background,
+        })
+    }
+}
+
+/// Runs a command.
+pub(super) async fn execute(
+    state: &State,
+    arguments: Execute,
+    context: &RequestContext<RoleServer>,
+) -> Result<Answer, Failure> {
+    check(state, &arguments)?;
+    let asked = Asked::new(&arguments)?;
+    let _turn = state.turn(context).await?;
+    let client = client_name(context);
+    let mut note = "";
+    loop {
+        let ask = ask(state, &arguments, asked.is_background, &client).await?;
+        let mut execution = match state.kept(&ask) {
+            Some(execution) => execution,
+            None => {
+                let request = ask.request(state, fresh_key()?);
+                Execution::start(Arc::clone(&state.daemon), request)
+            }
+        };
+        follow(state, &mut execution, &asked, context).await;
+        let course = execution.course();
+        if let Some(Ending::Failed(status)) = &course.ending {
+            let is_own = arguments.session_id.is_none() && !asked.is_background;
+            let is_gone = matches!(status.code(), Code::FailedPrecondition | Code::NotFound);
+            if is_own && is_gone && note.is_empty() && forget_own(state, &ask).await {
+                note = "the session was disposed of, so this ran in a new one: directory, \
+                        variables and functions of the old one are gone";
+                continue;
+            }
+            return Err(status.clone().into());
+        }
+        return told::answer(
+            state,
+            Call {
+                ask,
+                execution,
+                asked,
+                note,
+            },
+        )
+        .await;
+    }
+}
+
+/// A call that was followed as long as it may.
+struct Call {
+    ask: Ask,
+    execution: Execution,
+    asked: Asked,
+    note: &'static str,
+}
+
+async fn ask(
+    state: &State,
+    arguments: &Execute,
+    is_background: bool,
+    client: &str,
+) -> Result<Ask, Failure> {
+    let session = match &arguments.session_id {
+        Some(id) => Some(id.clone()),
+        None if is_background => None,
+        None => Some(state.own_session(client).await?),
+    };
+    let here = match &session {
+        Some(id) => state.directory_of(id).await?,
+        // Where the agent is, if it is anywhere yet.
+        None => match state
+            .own
+            .lock()
+            .await
+            .as_deref()
+            .and_then(|own| state.directory(own))
+        {
+            Some(directory) => directory,
+            None => state.here()?,
+        },
+    };
+    Ok(Ask::new(arguments, session, &here))
+}
+
+/// Forgets this connection's session if it is the one that was asked.
+async fn forget_own(state: &State, ask: &Ask) -> bool {
+    let mut own = state.own.lock().await;
+    if *own == ask.session {
+        *own = None;
+    }
+    true
+}
+
+fn client_name(context: &RequestContext<RoleServer>) -> String {
+    let info = context.peer.peer_info();
+    info.map(|info| info.client_info.name.clone())
+        .unwrap_or_default()
+}
+
+/// Until the command ends, its time to yield comes, or the client cancels.
+async fn follow(
+    state: &State,
+    execution: &mut Execution,
+    asked: &Asked,
+    context: &RequestContext<RoleServer>,
+) {
+    let key = execution.key().to_owned();
+    let _under_way = (!asked.is_background).then(|| state.enter(&key, execution.cancel_request()));
+    let began = Instant::now();
+    let until_yield = async {
+        if asked.is_background || asked.yield_after.is_zero() {
+            // Without a beginning there is no handle to give.
+            drop(tokio::time::timeout(BEGIN_WAIT, execution.begun()).await);
+        }
+        let left = asked.yield_after;
+        let mut tick = tokio::time::interval(progress::EVERY);
+        tick.tick().await;
+        let deadline = tokio::time::sleep(left);
+        tokio::pin!(deadline);
+        loop {
+            tokio::select! {
+                biased;
+                () = execution.ended() => return,
+                () = &mut deadline => return,
+                _ = tick.tick() => {
+                    let elapsed = began.elapsed();
+                    progress::report(context, elapsed, goes(execution, elapsed)).await;
+                }
+            }
+        }
+    };
+    let is_cancelled = tokio::select! {
+        biased;
+        () = context.ct.cancelled() => true,
+        () = until_yield => false,
+    };
+    if is_cancelled {
+        cancel(state, execution).await;
+    }
+}
+
+/// How it goes, for a client that wants to know.
+fn goes(execution: &Execution, elapsed: Duration) -> String {
+    execution.look(|course| {
+        let what = match (&course.begun, &course.approval) {
+            (Some(_), _) => "running".to_owned(),
+            (None, None) => "waiting".to_owned(),
+            (None, Some(pending)) => {
+                let id = &pending.approval_id;
+                format!("waiting for a person (`shellglass approvals approve {id}`)")
+            }
+        };
+        let (took, bytes) = (words::duration(elapsed), course.heard.total);
+        match words::last_line(&course.heard.bytes) {
+            Some(line) => format!("{what} for {took}, {bytes} bytes of output: {line}"),
+            None => format!("{what} for {took}, no output yet"),
+        }
+    })
+}
+
+/// Ends a command whose client wants nothing more of it.
+async fn cancel(state: &State, execution: &mut Execution) {
+    let call = |mut client: Client, request| async move { client.cancel(request).await };
+    let cancelled = state.daemon.call(execution.cancel_request(), call).await;
+    if cancelled.is_ok_and(|answer| answer.cancelled) {
+        return;
+    }
+    // The daemon did not know it yet, or it had not begun: once more when it has.
+    drop(tokio::time::timeout(CANCEL_WAIT, execution.begun()).await);
+    drop(state.daemon.call(execution.cancel_request(), call).await);
+}

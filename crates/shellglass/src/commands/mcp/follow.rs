@@ -1,0 +1,249 @@
+//! Follows one execution on a task of its own, from the request to its end. A
+//! daemon that goes away is found again: the same key asks for the same
+//! execution, whose stream begins anew.
+
+use super::daemon::{Connection, Daemon};
+use crate::commands::run::resume::{RECONNECTS_MAX, is_lost};
+use glass_proto::agent::v1::shell_stream::Event;
+use glass_proto::agent::v1::{SandboxPolicy, ShellApprovalPending, ShellStreamExit};
+use glass_proto::shellglass::v1::{CancelRequest, ExecuteRequest};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tonic::Status;
+
+/// Output that is kept here, in bytes. Beyond, it is read from the journal when
+/// it is shown.
+const HEARD_BYTES_MAX: usize = 64 << 10;
+
+/// How a command began.
+#[derive(Clone, Debug)]
+pub(super) struct Begun {
+    pub session_id: String,
+    pub shell_id: u32,
+    pub pid: u32,
+    pub sandbox: Option<SandboxPolicy>,
+    pub at: Instant,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug)]
+pub(super) enum Ending {
+    Exit(ShellStreamExit, Instant),
+    Rejected(String),
+    PermissionDenied(String),
+    SpawnError(String),
+    /// The call itself failed.
+    Failed(Status),
+}
+
+/// Output as the stream brought it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Heard {
+    /// All of it, unless `is_partial`.
+    pub bytes: Vec<u8>,
+    /// How much there was.
+    pub total: u64,
+    /// Whether the journal has to be read.
+    pub is_partial: bool,
+}
+
+impl Heard {
+    fn take(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        if self.bytes.len() + bytes.len() <= HEARD_BYTES_MAX {
+            self.bytes.extend_from_slice(bytes);
+            return;
+        }
+        self.is_partial = true;
+        // The last bytes are still good for a look at the last line.
+        let kept = bytes.len().min(HEARD_BYTES_MAX);
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&bytes[bytes.len() - kept..]);
+    }
+}
+
+/// How far a call came.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Course {
+    /// What a person is asked, until the command begins.
+    pub approval: Option<ShellApprovalPending>,
+    pub begun: Option<Begun>,
+    pub ending: Option<Ending>,
+    pub heard: Heard,
+}
+
+/// An execution that is being followed. Nobody follows it once this is dropped;
+/// a command that has begun goes on.
+pub(super) struct Execution {
+    course: watch::Receiver<Course>,
+    task: JoinHandle<()>,
+    key: String,
+    task_id: String,
+}
+
+impl Drop for Execution {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Execution {
+    /// Sends the request and follows what comes of it.
+    pub(super) fn start(daemon: Arc<Daemon>, request: ExecuteRequest) -> Execution {
+        let (sender, course) = watch::channel(Course::default());
+        let args = request.args.as_ref();
+        Execution {
+            key: args
+                .map(|args| args.tool_call_id.clone())
+                .unwrap_or_default(),
+            task_id: request.task_id.clone(),
+            course,
+            task: tokio::spawn(async move { follow(&daemon, &request, &sender).await }),
+        }
+    }
+
+    /// What names it from its first moment on.
+    pub(super) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// What cancels it.
+    pub(super) fn cancel_request(&self) -> CancelRequest {
+        match &self.course.borrow().begun {
+            Some(begun) => CancelRequest {
+                shell_id: Some(begun.shell_id),
+                ..CancelRequest::default()
+            },
+            None => CancelRequest {
+                tool_call_id: self.key.clone(),
+                task_id: self.task_id.clone(),
+                ..CancelRequest::default()
+            },
+        }
+    }
+
+    /// How far it came.
+    pub(super) fn course(&self) -> Course {
+        self.course.borrow().clone()
+    }
+
+    /// Looks at it without a copy.
+    pub(super) fn look<T>(&self, look: impl FnOnce(&Course) -> T) -> T {
+        look(&self.course.borrow())
+    }
+
+    /// Until its end.
+    pub(super) async fn ended(&mut self) {
+        // An error means that the task is gone, and nothing more will come.
+        drop(self.course.wait_for(|course| course.ending.is_some()).await);
+    }
+
+    /// Until it has begun, or ended without.
+    pub(super) async fn begun(&mut self) {
+        let has = |course: &Course| course.begun.is_some() || course.ending.is_some();
+        drop(self.course.wait_for(has).await);
+    }
+}
+
+async fn follow(daemon: &Daemon, request: &ExecuteRequest, course: &watch::Sender<Course>) {
+    let mut lost = 0;
+    for _ in 0..=RECONNECTS_MAX {
+        let connection = match daemon.connection(lost).await {
+            Ok(connection) => connection,
+            Err(status) => return end(course, Ending::Failed(status)),
+        };
+        match once(&connection, request, course).await {
+            Ok(ending) => return end(course, ending),
+            Err(status) if is_lost(&status) => lost = connection.number,
+            Err(status) => return end(course, Ending::Failed(status)),
+        }
+    }
+    let status = Status::unavailable("the daemon was lost again and again");
+    end(course, Ending::Failed(status));
+}
+
+fn end(course: &watch::Sender<Course>, ending: Ending) {
+    course.send_modify(|course| course.ending = Some(ending));
+}
+
+/// One connection, from the stream's beginning to its end.
+async fn once(
+    connection: &Connection,
+    request: &ExecuteRequest,
+    course: &watch::Sender<Course>,
+) -> Result<Ending, Status> {
+    let mut client = connection.client.clone();
+    let asked = connection.request(request.clone());
+    let mut stream = client.execute(asked).await?.into_inner();
+    course.send_modify(|course| course.heard = Heard::default());
+    while let Some(message) = stream.message().await? {
+        let ending = match message.event {
+            Some(Event::Exit(exit)) => Ending::Exit(exit, Instant::now()),
+            Some(Event::Rejected(rejected)) => Ending::Rejected(rejected.reason),
+            Some(Event::PermissionDenied(denied)) => Ending::PermissionDenied(denied.error),
+            Some(Event::SpawnError(error)) => Ending::SpawnError(error.error),
+            Some(event) => {
+                course.send_modify(|course| take(course, event));
+                continue;
+            }
+            None => continue,
+        };
+        return Ok(ending);
+    }
+    Err(Status::unavailable("the stream ended too early"))
+}
+
+fn take(course: &mut Course, event: Event) {
+    match event {
+        Event::Start(start) => {
+            let at = course
+                .begun
+                .as_ref()
+                .map_or_else(Instant::now, |begun| begun.at);
+            course.approval = None;
+            course.begun = Some(Begun {
+                session_id: start.session_id,
+                shell_id: start.shell_id,
+                pid: start.pid,
+                sandbox: start.sandbox_policy,
+                at,
+            });
+        }
+        Event::Stdout(output) => {
+            let bytes = output.raw.as_deref().unwrap_or(output.data.as_bytes());
+            course.heard.take(bytes);
+        }
+        Event::Stderr(output) => {
+            let bytes = output.raw.as_deref().unwrap_or(output.data.as_bytes());
+            course.heard.take(bytes);
+            // Such a notice stands for bytes that are gone. The journal knows
+            // their offsets; a command that prints the same costs a look there.
+            if output.data.starts_with("\n[") && output.data.contains(" bytes dropped: ") {
+                course.heard.is_partial = true;
+            }
+        }
+        Event::ApprovalPending(pending) => course.approval = Some(pending),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HEARD_BYTES_MAX, Heard};
+
+    #[test]
+    fn what_is_heard_is_bounded_and_knows_it() {
+        let mut heard = Heard::default();
+        heard.take(b"whole");
+        assert_eq!(
+            (heard.bytes.as_slice(), heard.is_partial),
+            (&b"whole"[..], false)
+        );
+        heard.take(&vec![b'x'; HEARD_BYTES_MAX]);
+        heard.take(&vec![b'y'; 3 * HEARD_BYTES_MAX]);
+        assert!(heard.is_partial && heard.bytes.len() <= HEARD_BYTES_MAX);
+        assert_eq!(heard.total, 5 + 4 * HEARD_BYTES_MAX as u64);
+    }
+}

@@ -1,0 +1,214 @@
+//! From a tool's arguments to the daemon's request.
+
+use super::arguments::{Execute, Sandbox, SandboxKind};
+use super::state::State;
+use crate::client::Client;
+use crate::commands::run::{directory, mode};
+use crate::config::StartupName;
+use crate::environment;
+use crate::error::{Failure, Kind};
+use glass_proto::agent::v1::{SandboxPolicy, ShellArgs, sandbox_policy};
+use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest, Session, SessionRef};
+use std::path::Path;
+use tonic::Status;
+
+/// Longest name of a client that is shown, in characters.
+const CLIENT_CHARS_MAX: usize = 40;
+
+/// What a call asks for, whoever asks. Two equal ones are the same call where
+/// the first has not begun.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ask {
+    /// The session; none for a shell of its own.
+    pub session: Option<String>,
+    pub args: ShellArgs,
+}
+
+impl Ask {
+    /// What is asked for, in this session or, with none, in a shell of its own.
+    /// A relative directory is one below `here`.
+    pub(super) fn new(arguments: &Execute, session: Option<String>, here: &str) -> Ask {
+        let working_directory = match (&arguments.cwd, &session) {
+            (Some(cwd), _) => Path::new(here).join(cwd).to_string_lossy().into_owned(),
+            (None, None) => here.to_owned(),
+            (None, Some(_)) => String::new(),
+        };
+        Ask {
+            session,
+            args: ShellArgs {
+                command: arguments.command.clone(),
+                working_directory,
+                timeout: timeout(arguments.timeout_ms),
+                requested_sandbox_policy: arguments.sandbox.as_ref().map(policy),
+                ..ShellArgs::default()
+            },
+        }
+    }
+
+    /// The daemon's request, under this key.
+    pub(super) fn request(&self, state: &State, key: String) -> ExecuteRequest {
+        ExecuteRequest {
+            session_id: self.session.clone().unwrap_or_default(),
+            task_id: state.task.clone(),
+            ephemeral: match self.session {
+                Some(_) => None,
+                None => Some(of_its_own(state, &self.args.working_directory)),
+            },
+            args: Some(ShellArgs {
+                tool_call_id: key,
+                ..self.args.clone()
+            }),
+            ..ExecuteRequest::default()
+        }
+    }
+}
+
+/// Milliseconds as the contract carries them; 0 is none.
+fn timeout(asked: Option<u32>) -> i32 {
+    i32::try_from(asked.unwrap_or(0)).unwrap_or(i32::MAX)
+}
+
+fn policy(sandbox: &Sandbox) -> SandboxPolicy {
+    let kind = match sandbox.kind {
+        None => sandbox_policy::Type::Unspecified,
+        Some(SandboxKind::None) => sandbox_policy::Type::InsecureNone,
+        Some(SandboxKind::Rw) => sandbox_policy::Type::WorkspaceReadwrite,
+        Some(SandboxKind::Ro) => sandbox_policy::Type::WorkspaceReadonly,
+    };
+    SandboxPolicy {
+        r#type: kind.into(),
+        network_access: sandbox.network,
+        additional_readwrite_paths: sandbox.rw.clone(),
+        additional_readonly_paths: sandbox.ro.clone(),
+        ..SandboxPolicy::default()
+    }
+}
+
+/// A session for one command that runs in the background: gone with it, so that
+/// nothing is left to dispose of.
+fn of_its_own(state: &State, working_directory: &str) -> CreateSessionRequest {
+    let defaults = &state.context.loaded.settings.session;
+    let mut env = environment::inherited(std::env::vars_os(), &defaults.scrub_env);
+    env.extend(defaults.env.clone());
+    CreateSessionRequest {
+        working_directory: working_directory.to_owned(),
+        env,
+        shell: defaults.shell.clone(),
+        mode: mode(defaults.mode).into(),
+        task_id: state.task.clone(),
+        // Our environment is what start files have made of it already.
+        startup: StartupName::None.as_str().to_owned(),
+        ..CreateSessionRequest::default()
+    }
+}
+
+/// Refuses what cannot work before anything is asked.
+pub(super) fn check(state: &State, arguments: &Execute) -> Result<(), Failure> {
+    let usage = |message: String| Failure::new(Kind::Usage, message);
+    if arguments.tty == Some(true) {
+        return Err(
+            usage("a terminal for a command is not part of this version".to_owned())
+                .hint("leave out tty; many programs have a flag for use without a terminal"),
+        );
+    }
+    if arguments.background == Some(true) && arguments.session_id.is_some() {
+        return Err(
+            usage("a background command has a shell of its own".to_owned())
+                .hint("leave out session_id, or background"),
+        );
+    }
+    let (bytes, most) = (
+        arguments.command.len() as u64,
+        state.context.loaded.settings.limits.command_bytes_max,
+    );
+    if bytes > most {
+        return Err(
+            usage(format!("the command has {bytes} bytes and may have {most}"))
+                .hint("put it into a file and run that"),
+        );
+    }
+    Ok(())
+}
+
+impl State {
+    /// This connection's session; it is made when first needed.
+    pub(super) async fn own_session(&self, client: &str) -> Result<String, Status> {
+        let mut own = self.own.lock().await;
+        if let Some(id) = own.as_ref() {
+            return Ok(id.clone());
+        }
+        let session = self.create(client).await?;
+        self.moved(&session.session_id, &session.working_directory);
+        *own = Some(session.session_id.clone());
+        Ok(session.session_id)
+    }
+
+    async fn create(&self, client: &str) -> Result<Session, Status> {
+        let defaults = &self.context.loaded.settings.session;
+        let shown: String = client.chars().take(CLIENT_CHARS_MAX).collect();
+        let here = self
+            .here()
+            .map_err(|failure| Status::internal(failure.message))?;
+        let request = CreateSessionRequest {
+            working_directory: here,
+            env: defaults.env.clone().into_iter().collect(),
+            shell: defaults.shell.clone(),
+            mode: mode(defaults.mode).into(),
+            name: format!("mcp {shown}").trim_end().to_owned(),
+            task_id: self.task.clone(),
+            startup: defaults.startup.as_str().to_owned(),
+            ..CreateSessionRequest::default()
+        };
+        let create =
+            |mut client: Client, request| async move { client.create_session(request).await };
+        self.daemon.call(request, create).await
+    }
+
+    /// Our own directory, which is where the client wants us.
+    pub(super) fn here(&self) -> Result<String, Failure> {
+        directory(None)
+    }
+
+    /// Where a session is.
+    pub(super) async fn directory_of(&self, session: &str) -> Result<String, Status> {
+        if let Some(known) = self.directory(session) {
+            return Ok(known);
+        }
+        let request = SessionRef {
+            session_id: session.to_owned(),
+        };
+        let get = |mut client: Client, request| async move { client.get_session(request).await };
+        let found = self.daemon.call(request, get).await?;
+        self.moved(session, &found.working_directory);
+        Ok(found.working_directory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ask, Execute, timeout};
+
+    fn asked(cwd: Option<&str>, session: Option<&str>) -> String {
+        let arguments = Execute {
+            cwd: cwd.map(str::to_owned),
+            ..Execute::default()
+        };
+        let ask = Ask::new(&arguments, session.map(str::to_owned), "/here");
+        ask.args.working_directory
+    }
+
+    #[test]
+    fn a_directory_is_where_the_session_is_unless_asked() {
+        assert_eq!(asked(None, Some("s-x")), "");
+        assert_eq!(asked(Some("a"), Some("s-x")), "/here/a");
+        assert_eq!(asked(Some("/a"), Some("s-x")), "/a");
+        assert_eq!(asked(None, None), "/here");
+    }
+
+    #[test]
+    fn a_timeout_is_what_the_contract_can_carry() {
+        assert_eq!(timeout(None), 0);
+        assert_eq!(timeout(Some(5)), 5);
+        assert_eq!(timeout(Some(u32::MAX)), i32::MAX);
+    }
+}

@@ -1,0 +1,148 @@
+//! The protocol's methods: each reads its arguments and asks whoever knows.
+
+use super::answer::Answer;
+use super::arguments::{self, WriteStdin, parse};
+use super::state::State;
+use super::{execute, read, resources, sessions, tools, wait};
+use crate::error::{Failure, Kind};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+    ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use std::sync::Arc;
+
+/// One client's server.
+pub(super) struct Server {
+    state: Arc<State>,
+    tools: Vec<Tool>,
+}
+
+impl Server {
+    pub(super) fn new(state: Arc<State>) -> Server {
+        Server {
+            state,
+            tools: tools::all(),
+        }
+    }
+
+    async fn answer(
+        &self,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Answer, Failure> {
+        let state = self.state.as_ref();
+        let (name, given) = (request.name.as_ref(), request.arguments);
+        match name {
+            "execute_command" => execute::execute(state, parse(name, given)?, context).await,
+            "read_output" => read::read(state, parse(name, given)?, context).await,
+            "write_stdin" => {
+                parse::<WriteStdin>(name, given)?;
+                Err(no_input_yet())
+            }
+            "wait" => wait::wait(state, parse(name, given)?, context).await,
+            "list_sessions" => sessions::list(state, parse(name, given)?).await,
+            "cancel" => sessions::cancel(state, parse(name, given)?).await,
+            "dispose_session" => sessions::dispose(state, parse(name, given)?).await,
+            "check_command" => {
+                sessions::check(state, parse::<arguments::CheckCommand>(name, given)?).await
+            }
+            // Names are looked up before.
+            other => Err(Failure::new(Kind::Usage, format!("no tool {other}"))),
+        }
+    }
+}
+
+fn no_input_yet() -> Failure {
+    let message = "write_stdin: standard input for a running command is not part of this version";
+    Failure::new(Kind::Failed, message).hint(
+        "commands read an empty standard input: give input when they begin, as in \
+         `printf 'yes\\n' | command`, or use a flag such as --yes",
+    )
+}
+
+/// What a resource's failure is for the protocol.
+fn not_read(failure: &Failure) -> ErrorData {
+    ErrorData::resource_not_found(failure.to_string(), None)
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("shellglass", env!("CARGO_PKG_VERSION")))
+            .with_instructions(tools::INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.clone()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if !self.tools.iter().any(|tool| tool.name == request.name) {
+            let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_ref()).collect();
+            let name = request.name.escape_debug();
+            let message = format!("no tool is called '{name}'; there are {}", names.join(", "));
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        // A mistake is a result, too: a model reads results and can do better.
+        let answer = self.answer(request, &context).await;
+        let answer = answer.unwrap_or_else(Answer::from);
+        Ok(CallToolResult::from(answer).into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let found = resources::list(&self.state).await;
+        let found =
+            found.map_err(|failure| ErrorData::internal_error(failure.to_string(), None))?;
+        Ok(ListResourcesResult::with_all_items(found))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(
+            resources::templates(),
+        ))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let found = resources::read(&self.state, &request.uri).await;
+        match found.map_err(|failure| not_read(&failure))? {
+            Some(contents) => Ok(ReadResourceResult::new(vec![contents]).into()),
+            None => {
+                let uri = request.uri.escape_debug();
+                let message = format!("no resource is called '{uri}'");
+                Err(ErrorData::resource_not_found(message, None))
+            }
+        }
+    }
+}

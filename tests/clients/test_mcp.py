@@ -1,0 +1,636 @@
+"""`shellglass mcp` as clients see it that nobody here wrote: the official Python SDK, and bare lines."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from mcp import ClientSession, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from daemon import BINARY, DEADLINE, ROOT, Daemon, until
+
+
+class Home(Daemon):
+    """Directories of its own. The daemon is whichever the server starts."""
+
+    def __init__(self, **settings):
+        super().__init__()
+        # Nobody is there to be asked, unless a test is about that.
+        self.environment.update({"SHELLGLASS_POLICY_AGENT": "deny", **settings})
+
+    def start(self):
+        """Nothing: that a server starts the daemon is part of what is tested."""
+
+    def pid(self):
+        """The daemon's process, as it says itself."""
+        return int((Path(self.home) / "run/daemon.pid").read_text())
+
+    def kill(self):
+        """Kills the daemon, as a crash would."""
+        os.kill(self.pid(), signal.SIGKILL)
+
+    def stop(self):
+        """Ends every session, the daemon and its keeper."""
+        try:
+            listed = json.loads(self.run("session", "list", "--json").stdout)
+            for session in listed["sessions"]:
+                self.run("session", "dispose", session["sessionId"])
+            pid = self.pid()
+            os.kill(pid, signal.SIGTERM)
+            until(lambda: not Path(f"/proc/{pid}").exists() or is_zombie(pid))
+        finally:
+            self.log.close()
+            self.end_keeper()
+            shutil.rmtree(self.home, ignore_errors=True)
+
+
+def is_zombie(pid):
+    """Whether nobody has asked yet how a process ended."""
+    try:
+        return ") Z " in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return True
+
+
+def alive(pattern):
+    """Whether a process with this word on its command line runs."""
+    for entry in Path("/proc").iterdir():
+        try:
+            if pattern.encode() in (entry / "cmdline").read_bytes().split(b"\0"):
+                return not is_zombie(entry.name)
+        except OSError:
+            continue
+    return False
+
+
+class Client:
+    """One connection of the SDK's."""
+
+    def __init__(self, home, folder=None):
+        self.home = home
+        self.folder = folder or home.home
+
+    async def __aenter__(self):
+        self.stack = AsyncExitStack()
+        server = StdioServerParameters(
+            command=BINARY, args=["mcp"], env=self.home.environment, cwd=self.folder
+        )
+        streams = await self.stack.enter_async_context(stdio_client(server, errlog=sys.stderr))
+        self.session = await self.stack.enter_async_context(ClientSession(*streams))
+        self.introduced = await self.session.initialize()
+        return self
+
+    async def __aexit__(self, *error):
+        await self.stack.aclose()
+
+    async def call(self, tool, **arguments):
+        """A call, its text and its fields. The SDK checks them against the schema."""
+        result = await asyncio.wait_for(self.session.call_tool(tool, arguments), DEADLINE * 2)
+        text = "".join(block.text for block in result.content)
+        return text, result.structured_content, bool(result.is_error)
+
+    async def run(self, command, **arguments):
+        """Runs a command that is expected to be run."""
+        text, fields, is_error = await self.call("execute_command", command=command, **arguments)
+        assert not is_error, text
+        return text, fields
+
+
+class Mcp(unittest.IsolatedAsyncioTestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.stop()
+
+    def file(self, name):
+        return Path(self.home.home) / name
+
+    async def refused(self, client, tool, *words, **arguments):
+        """A call that is answered with an error a model can read."""
+        text, _, is_error = await client.call(tool, **arguments)
+        self.assertTrue(is_error, text)
+        for word in words:
+            self.assertIn(word, text)
+        self.assertIn("hint: ", text)
+
+    async def test_it_introduces_itself_and_its_tools(self):
+        async with Client(self.home) as client:
+            self.assertEqual(client.introduced.server_info.name, "shellglass")
+            self.assertIn("background: true", client.introduced.instructions)
+            tools = {tool.name: tool for tool in (await client.session.list_tools()).tools}
+        self.assertEqual(
+            set(tools),
+            {
+                "execute_command",
+                "read_output",
+                "write_stdin",
+                "wait",
+                "list_sessions",
+                "cancel",
+                "dispose_session",
+                "check_command",
+            },
+        )
+        for tool in tools.values():
+            self.assertFalse(tool.input_schema["additionalProperties"])
+            self.assertEqual(tool.output_schema["type"], "object")
+            self.assertTrue(tool.description)
+            for about in tool.input_schema.get("properties", {}).values():
+                self.assertTrue(about["description"])
+
+    async def test_exit_codes_are_the_commands_own(self):
+        async with Client(self.home) as client:
+            for command, code in (("true", 0), ("false", 1), ("(exit 7)", 7), ("nosuchcmd", 127)):
+                text, fields = await client.run(command)
+                self.assertEqual((fields["exit_code"], fields["status"]), (code, "exited"))
+                self.assertIn(f"[exit code {code}", text)
+            text, fields = await client.run("bash -c 'kill -SEGV $$'")
+            self.assertEqual((fields["exit_code"], fields["signal"]), (139, "SIGSEGV"))
+            self.assertIn("memory that is not its own", text)
+
+    async def test_state_is_kept_and_directories_are_told(self):
+        async with Client(self.home) as client:
+            _, first = await client.run("cd /usr; export A=1; B=2; f() { echo f$A$B; }")
+            self.assertEqual((first["cwd"], first["cwd_changed"]), ("/usr", True))
+            text, second = await client.run("pwd; f")
+            self.assertEqual(second["output"], "/usr\nf12\n")
+            self.assertEqual((second["cwd"], second["cwd_changed"]), ("/usr", False))
+            self.assertEqual(first["session_id"], second["session_id"])
+            _, third = await client.run("pwd", cwd="lib")
+            self.assertEqual((third["output"], third["cwd_changed"]), ("/usr/lib\n", True))
+            self.assertEqual(second["sandbox"]["type"], "none")
+        # Another connection has a session of its own.
+        async with Client(self.home) as client:
+            _, fields = await client.run("pwd; echo $A")
+            self.assertEqual(fields["output"], f"{self.home.home}\n\n")
+
+    async def test_both_streams_arrive_as_a_terminal_shows_them(self):
+        async with Client(self.home) as client:
+            _, fields = await client.run("echo out; echo err >&2; printf '10%%\\r99%%\\n'")
+            # The order within a stream is kept; between two pipes there is none.
+            shown = fields["output"].splitlines()
+            self.assertEqual([line for line in shown if line != "err"], ["out", "99%"])
+            self.assertEqual(shown.count("err"), 1)
+            _, fields = await client.run("printf '\\033[31mred\\033[0m\\n\\377\\n'")
+            self.assertEqual(fields["output"], "red\n\ufffd\n")
+
+    async def test_budgets_are_kept(self):
+        async with Client(self.home) as client:
+            text, fields = await client.run("seq 20000", max_chars=2000)
+            self.assertLessEqual(len(fields["output"]), 2000)
+            self.assertTrue(fields["truncated"])
+            self.assertTrue(fields["output"].startswith("1\n2\n"))
+            self.assertTrue(fields["output"].endswith("20000\n"))
+            whole = "".join(f"{n}\n" for n in range(1, 20001))
+            for part in fields["elisions"]:
+                _, read, _ = await client.call(
+                    "read_output",
+                    shell_id=fields["shell_id"],
+                    offset=part["offset"],
+                    max_chars=part["length"],
+                )
+                self.assertEqual(
+                    read["output"], whole[part["offset"] : part["offset"] + part["length"]]
+                )
+            _, fields = await client.run("seq 100", head=2, tail=1)
+            shown = [line for line in fields["output"].splitlines() if not line.startswith("[")]
+            self.assertEqual(shown, ["1", "2", "100"])
+            _, fields = await client.run("seq 100", grep="^4.$")
+            shown = [line for line in fields["output"].splitlines() if not line.startswith("[")]
+            self.assertEqual(shown, [str(n) for n in range(40, 50)])
+
+    async def test_the_middle_of_a_long_log_is_read(self):
+        line = "%08d some words of a log that nobody reads\n"
+        count = 52_000_000 // len(line % 0)
+        make = f"awk 'BEGIN {{ for (i = 0; i < {count}; i++) printf \"{line[:-1]}\\n\", i }}'"
+        async with Client(self.home) as client:
+            text, fields = await client.run(make, yield_ms=50000)
+            self.assertLess(len(text), 20_000)
+            size = count * len(line % 0)
+            self.assertEqual((fields["exit_code"], fields["next_offset"]), (0, size))
+            middle = count // 2
+            shell_id, offset = fields["shell_id"], middle * len(line % 0)
+            _, read, _ = await client.call("read_output", shell_id=shell_id, offset=offset, lines=2)
+            self.assertEqual(read["output"], line % middle + line % (middle + 1))
+            self.assertEqual(read["next_offset"], offset + 2 * len(line % 0))
+            _, found, _ = await client.call("read_output", shell_id=shell_id, search=f"^{middle:08d} ")
+            self.assertEqual(found["matches"], 1)
+            self.assertEqual(found["output"], f"{offset}: {line % middle}")
+
+    async def test_a_long_command_yields_and_goes_on(self):
+        reports = []
+
+        async def progress(done, total, message):
+            reports.append((done, message))
+
+        async with Client(self.home) as client:
+            command = "echo early; until test -e go; do sleep 0.02; done; echo late; (exit 3)"
+            result = await client.session.call_tool(
+                "execute_command",
+                {"command": command, "yield_ms": 2300},
+                progress_callback=progress,
+            )
+            fields = result.structured_content
+            self.assertEqual((fields["running"], fields["exit_code"]), (True, None))
+            self.assertEqual(fields["output"], "early\n")
+            self.assertIn("still running", result.content[0].text)
+            self.assertGreaterEqual(len(reports), 2)
+            self.assertEqual(sorted(reports), reports)
+            self.assertIn("early", reports[0][1])
+            text, waited, _ = await client.call("wait", shell_id=fields["shell_id"], timeout_ms=100)
+            self.assertEqual((waited["reason"], waited["running"]), ("timeout", True))
+            self.file("go").touch()
+            text, waited, _ = await client.call("wait", shell_id=fields["shell_id"])
+            self.file("go").unlink()
+            self.assertEqual((waited["reason"], waited["exit_code"]), ("exit", 3))
+            self.assertEqual(waited["output"], "late\n")
+            # What waited behind it runs now.
+            _, fields = await client.run("echo next")
+            self.assertEqual(fields["output"], "next\n")
+
+    async def test_a_server_in_the_background_is_waited_for(self):
+        async with Client(self.home) as client:
+            serve = (
+                "import socket, time; s = socket.create_server(('127.0.0.1', 0));"
+                "print('port', s.getsockname()[1], flush=True); time.sleep(1000)"
+            )
+            _, begun = await client.run(f'python3 -u -c "{serve}"', background=True)
+            self.assertTrue(begun["running"])
+            shell_id = begun["shell_id"]
+            _, waited, _ = await client.call("wait", shell_id=shell_id, pattern=r"^port \d+$")
+            if not begun["output"]:
+                self.assertEqual(waited["reason"], "pattern")
+            port = int((begun["output"] + waited["output"]).split()[1])
+            _, waited, _ = await client.call("wait", shell_id=shell_id, port=port)
+            self.assertEqual((waited["reason"], waited["matched"]), ("port", str(port)))
+            _, waited, _ = await client.call("wait", shell_id=shell_id, quiet_ms=100)
+            self.assertEqual(waited["reason"], "quiet")
+            # The agent's own session is free meanwhile.
+            _, fields = await client.run("touch appeared")
+            _, waited, _ = await client.call("wait", shell_id=shell_id, file="appeared")
+            self.assertEqual(waited["reason"], "file")
+            text, listed, _ = await client.call("list_sessions")
+            self.assertIn(shell_id, [line["shell_id"] for line in listed["background"]])
+            self.assertEqual([line["own"] for line in listed["sessions"]].count(True), 1)
+            _, cancelled, _ = await client.call("cancel", shell_id=shell_id)
+            self.assertTrue(cancelled["cancelled"])
+            _, cancelled, _ = await client.call("cancel", shell_id=shell_id)
+            self.assertFalse(cancelled["cancelled"])
+
+    async def test_a_call_that_the_client_cancels_ends_its_command(self):
+        async with Client(self.home) as client:
+            nap = "40.4242"
+            call = asyncio.create_task(client.run(f"sleep {nap}; touch never", yield_ms=50000))
+            await asyncio.to_thread(until, lambda: alive(nap))
+            call.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await call
+            await asyncio.to_thread(until, lambda: not alive(nap))
+            _, fields = await client.run("echo on")
+            self.assertEqual(fields["output"], "on\n")
+        self.assertFalse(self.file("never").exists())
+
+    async def test_bad_arguments_are_named(self):
+        async with Client(self.home) as client:
+            refused = lambda *words, **arguments: self.refused(
+                client, "execute_command", *words, **arguments
+            )
+            await refused("command")
+            await refused("comand", command="true", comand=1)
+            await refused("command", command=5)
+            await refused("yield_ms", "-1", command="true", yield_ms=-1)
+            await refused("max_chars", command="true", max_chars=1.5)
+            await refused("grep", command="true", grep="(")
+            await refused("sandbox", command="true", sandbox={"type": "everything"})
+            await refused("terminal", command="cat", tty=True)
+            await refused("bytes", command="x" * (5 << 20))
+            await refused("s-nope", command="true", session_id="s-nope")
+            await refused("NUL", command="echo \0")
+            _, fields = await client.run("printf 0123456789")
+            shell_id = fields["shell_id"]
+            await self.refused(client, "read_output", "10 bytes", shell_id=shell_id, offset=11)
+            await self.refused(client, "read_output", "offset", shell_id=shell_id, offset=-1)
+            await self.refused(client, "read_output", "4000000000", shell_id=4_000_000_000)
+            await self.refused(client, "wait", "4000000000", shell_id=4_000_000_000)
+            await self.refused(client, "wait", "port", shell_id=shell_id, port=70000)
+            await self.refused(client, "write_stdin", "not part", shell_id=shell_id, chars="x")
+            await self.refused(client, "dispose_session", "s-nope", session_id="s-nope")
+            with self.assertRaises(MCPError) as caught:
+                await client.call("execute")
+            self.assertIn("execute_command", str(caught.exception))
+            _, fields = await client.run("echo still here")
+            self.assertEqual(fields["output"], "still here\n")
+
+    async def test_a_hundred_calls_at_once_are_all_answered(self):
+        async with Client(self.home) as client:
+            calls = [client.run(f"echo {number}") for number in range(100)]
+            answers = await asyncio.gather(*calls)
+        self.assertEqual(
+            [fields["output"] for _, fields in answers], [f"{number}\n" for number in range(100)]
+        )
+
+    async def test_a_daemon_that_is_killed_is_started_and_nothing_is_lost(self):
+        async with Client(self.home) as client:
+            _, before = await client.run("cd /usr; X=kept; echo before")
+            wait = "echo one; until test -e on; do sleep 0.02; done; echo two; (exit 5)"
+            folder = self.home.home
+            call = asyncio.create_task(client.run(f"cd {folder}; {wait}", yield_ms=50000))
+            await asyncio.to_thread(until, lambda: self.busy())
+            self.home.kill()
+            self.file("on").touch()
+            _, fields = await call
+            self.file("on").unlink()
+            self.assertEqual((fields["output"], fields["exit_code"]), ("one\ntwo\n", 5))
+            # The warm shell is the same one.
+            _, fields = await client.run("echo $X")
+            self.assertEqual((fields["output"], fields["session_id"]), ("kept\n", before["session_id"]))
+            _, read, _ = await client.call("read_output", shell_id=before["shell_id"], offset=0)
+            self.assertEqual(read["output"], "before\n")
+
+    def busy(self):
+        listed = json.loads(self.home.run("session", "list", "--json").stdout)
+        return any(session["running"] for session in listed["sessions"])
+
+    async def test_a_disposed_session_is_followed_by_a_new_one(self):
+        async with Client(self.home) as client:
+            _, first = await client.run("X=1; cd /usr")
+            text, disposed, _ = await client.call("dispose_session", session_id=first["session_id"])
+            self.assertEqual(disposed["session_id"], first["session_id"])
+            _, second = await client.run("echo $X; pwd")
+            self.assertEqual(second["output"], f"\n{self.home.home}\n")
+            # Also where somebody else disposes of it.
+            self.home.run("session", "dispose", second["session_id"])
+            text, third = await client.run("pwd")
+            self.assertIn("in a new one", text)
+            self.assertNotEqual(third["session_id"], second["session_id"])
+
+    async def test_a_call_that_waits_for_its_session_is_asked_again_and_runs_once(self):
+        async with Client(self.home) as client:
+            _, slow = await client.run("until test -e free; do sleep 0.02; done", yield_ms=0)
+            again = {"command": "echo x >>times; cat times", "yield_ms": 200}
+            text, _, _ = await client.call("execute_command", **again)
+            self.assertIn(f"shell_id {slow['shell_id']}", text)
+            text, fields, _ = await client.call("execute_command", **again)
+            self.assertEqual((fields["status"], fields["shell_id"]), ("queued", None))
+            self.file("free").touch()
+            _, fields = await client.run(again["command"])
+            self.file("free").unlink()
+            self.assertEqual(fields["output"], "x\n")
+        self.file("times").unlink()
+
+    async def test_timeouts_end_the_command(self):
+        async with Client(self.home) as client:
+            text, fields = await client.run("echo before; sleep 1000", timeout_ms=300)
+            self.assertTrue(fields["aborted"])
+            self.assertEqual(fields["output"], "before\n")
+            self.assertIn("its time ran out", text)
+
+    async def test_check_command_runs_nothing(self):
+        async with Client(self.home) as client:
+            text, fields, _ = await client.call("check_command", command="touch x; rm -rf /")
+            self.assertEqual(fields["decision"], "deny")
+            self.assertEqual(fields["commands"], ["touch x", "rm -rf /"])
+        self.assertFalse(self.file("x").exists())
+
+    async def test_resources_are_listed_and_read(self):
+        async with Client(self.home) as client:
+            _, fields = await client.run("echo resource")
+            listed = (await client.session.list_resources()).resources
+            uris = [str(resource.uri) for resource in listed]
+            session = f"shellglass://session/{fields['session_id']}"
+            output = f"shellglass://output/{fields['shell_id']}"
+            self.assertIn(session, uris)
+            self.assertIn(output, uris)
+            read = await client.session.read_resource(output)
+            self.assertEqual(read.contents[0].text, "resource\n")
+            read = await client.session.read_resource(session)
+            page = json.loads(read.contents[0].text)
+            self.assertEqual(page["session"]["lastCommand"], "echo resource")
+            for uri in ("shellglass://session/s-nope", "shellglass://output/x", "shellglass://y"):
+                with self.assertRaises(MCPError):
+                    await client.session.read_resource(uri)
+
+    async def test_the_role_is_an_agents(self):
+        async with Client(self.home) as client:
+            created = self.home.run("session", "create", "--name", "a person's")
+            mine = created.stdout.decode().strip()
+            text, _, is_error = await client.call(
+                "execute_command", command="true", session_id=mine
+            )
+            self.assertTrue(is_error)
+            self.assertIn("an agent sees the sessions that agents made", text)
+
+
+class Approvals(unittest.IsolatedAsyncioTestCase):
+    """Where a person is asked."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home(SHELLGLASS_POLICY_AGENT="ask")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.stop()
+
+    async def asked(self, client, command):
+        text, fields, is_error = await client.call("execute_command", command=command, yield_ms=300)
+        self.assertFalse(is_error, text)
+        self.assertEqual((fields["status"], fields["shell_id"]), ("waiting_for_approval", None))
+        self.assertIn(f"`shellglass approvals approve {fields['approval_id']}`", text)
+        self.assertIn(fields["reason"], text)
+        return fields["approval_id"]
+
+    async def test_what_a_person_approves_runs_once(self):
+        async with Client(self.home) as client:
+            _, fields = await client.run("echo harmless")
+            self.assertEqual(fields["output"], "harmless\n")
+            command = "sh -c 'echo x >>approved; cat approved'"
+            number = await self.asked(client, command)
+            # What comes after it waits behind it, and says so.
+            text, fields, _ = await client.call("execute_command", command="echo 2", yield_ms=200)
+            self.assertEqual(fields["status"], "queued")
+            self.assertIn(number, text)
+            self.assertEqual(await self.asked(client, command), number)
+            call = asyncio.create_task(client.run(command))
+            self.assertEqual(self.home.run("approvals", "approve", number).returncode, 0)
+            _, fields = await call
+            self.assertEqual((fields["status"], fields["output"]), ("exited", "x\n"))
+            _, fields = await client.run("echo 2")
+            self.assertEqual(fields["output"], "2\n")
+
+    async def test_what_a_person_denies_is_an_error_with_the_reason(self):
+        async with Client(self.home) as client:
+            number = await self.asked(client, "sh -c 'touch denied'")
+            self.home.run("approvals", "deny", number, "--reason", "not today")
+            text, fields, is_error = await client.call(
+                "execute_command", command="sh -c 'touch denied'"
+            )
+            self.assertTrue(is_error)
+            self.assertEqual(fields["status"], "rejected")
+            self.assertIn("not today", text)
+        self.assertFalse((Path(self.home.home) / "denied").exists())
+
+    async def test_what_is_dangerous_is_refused(self):
+        async with Client(self.home) as client:
+            text, fields, is_error = await client.call("execute_command", command="rm -rf /")
+            self.assertTrue(is_error)
+            self.assertEqual((fields["status"], fields["exit_code"]), ("rejected", None))
+            self.assertIn("hint: ", text)
+
+    async def test_a_client_that_leaves_withdraws_its_questions(self):
+        async with Client(self.home) as client:
+            number = await self.asked(client, "sh -c 'touch left'")
+        waiting = lambda: number in self.home.run("approvals", "list").stdout.decode()
+        await asyncio.to_thread(until, lambda: not waiting())
+
+
+class Walls(unittest.IsolatedAsyncioTestCase):
+    """Behind walls, as agents are unless somebody says otherwise."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home(SHELLGLASS_SANDBOX_DEFAULT="rw", SHELLGLASS_SANDBOX_AGENT="rw")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.stop()
+
+    async def test_a_server_of_the_session_is_waited_for_and_reached(self):
+        serve = (
+            "import socket; s = socket.create_server(('127.0.0.1', 0));"
+            "print('port', s.getsockname()[1], flush=True); s.accept()[0].send(b'hello')"
+        )
+        reach = "import socket; print(socket.create_connection(('127.0.0.1', {})).recv(5))"
+        async with Client(self.home, folder=ROOT) as client:
+            _, begun = await client.run(f'python3 -c "{serve}" &')
+            self.assertEqual(begun["sandbox"], {"type": "rw", "network": False})
+            shell_id = begun["shell_id"]
+            _, waited, _ = await client.call("wait", shell_id=shell_id, pattern="^port", quiet_ms=9000)
+            port = int((begun["output"] + waited["output"]).split()[1])
+            _, waited, _ = await client.call("wait", shell_id=shell_id, port=port)
+            self.assertEqual(waited["reason"], "port")
+            _, fields = await client.run(f'python3 -c "{reach.format(port)}"')
+            self.assertEqual(fields["output"], "b'hello'\n")
+
+    async def test_what_the_walls_deny_is_told(self):
+        async with Client(self.home, folder=ROOT) as client:
+            text, fields = await client.run("touch /etc/shellglass-was-here")
+            self.assertNotEqual(fields["exit_code"], 0)
+            self.assertTrue(fields["denials"], text)
+            self.assertIn(fields["denials"][0], text)
+            text, fields, is_error = await client.call(
+                "execute_command", command="true", sandbox="none"
+            )
+            self.assertTrue(is_error)
+            self.assertEqual(fields["status"], "permission_denied")
+            self.assertIn("hint: ", text)
+
+
+class Lines(unittest.TestCase):
+    """Bare lines, as no SDK would send them."""
+
+    def setUp(self):
+        self.home = Home()
+        self.server = subprocess.Popen(
+            [BINARY, "mcp"],
+            env=self.home.environment,
+            cwd=self.home.home,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.home.log,
+        )
+        client = {"name": "lines", "version": "1"}
+        self.ask(
+            0,
+            "initialize",
+            {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client},
+        )
+        self.send({"method": "notifications/initialized"})
+
+    def tearDown(self):
+        self.server.stdin.close()
+        self.assertEqual(self.server.wait(timeout=DEADLINE), 0)
+        self.server.stdout.close()
+        self.home.stop()
+
+    def send(self, message):
+        self.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    def write(self, line):
+        self.server.stdin.write(line)
+        self.server.stdin.flush()
+
+    def read(self):
+        return json.loads(self.server.stdout.readline())
+
+    def ask(self, number, method, params):
+        self.send({"id": number, "method": method, "params": params})
+        answer = self.read()
+        self.assertEqual(answer["id"], number, answer)
+        return answer
+
+    def run_command(self, number, command, **arguments):
+        arguments["command"] = command
+        answer = self.ask(number, "tools/call", {"name": "execute_command", "arguments": arguments})
+        return answer["result"]["structuredContent"]
+
+    def test_lines_that_are_no_messages_have_an_error_and_the_next_is_read(self):
+        for line, code, number in (
+            (b"nonsense\n", -32700, None),
+            (b'{"jsonrpc":"2.0","id":\n', -32700, None),
+            (b"\xff\xfe\n", -32700, None),
+            (b"[]\n", -32600, None),
+            (b'{"id":4}\n', -32600, 4),
+            (b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":7}\n', -32602, 5),
+            (b'{"jsonrpc":"2.0","id":6,"method":"no/such","params":{}}\n', -32601, 6),
+        ):
+            self.write(line)
+            answer = self.read()
+            self.assertEqual((answer["error"]["code"], answer.get("id")), (code, number), line)
+        self.write(b"x" * (33 << 20) + b"\n")
+        self.assertEqual(self.read()["error"]["code"], -32600)
+        self.write(b'\n{"jsonrpc":"2.0","method":"notifications/unheard"}\r\n')
+        self.assertEqual(self.run_command(7, "echo on")["output"], "on\n")
+
+    def test_a_cancelled_call_is_not_answered(self):
+        nap = "43.4242"
+        params = {"name": "execute_command", "arguments": {"command": f"sleep {nap}"}}
+        self.send({"id": 1, "method": "tools/call", "params": params})
+        until(lambda: alive(nap))
+        self.send({"method": "notifications/cancelled", "params": {"requestId": 1}})
+        until(lambda: not alive(nap))
+        # The next answer is that of the next call.
+        self.assertEqual(self.run_command(2, "echo next")["output"], "next\n")
+
+    def test_a_client_that_leaves_ends_what_it_waited_for_and_nothing_else(self):
+        foreground, background = "44.4242", "45.4242"
+        begun = self.run_command(1, f"sleep {background}", background=True)
+        params = {"name": "execute_command", "arguments": {"command": f"sleep {foreground}"}}
+        self.send({"id": 2, "method": "tools/call", "params": params})
+        until(lambda: alive(foreground) and alive(background))
+        self.server.stdin.close()
+        self.assertEqual(self.server.wait(timeout=DEADLINE), 0)
+        until(lambda: not alive(foreground))
+        self.assertTrue(alive(background))
+        self.home.run("cancel", str(begun["shell_id"]))
+        self.assertFalse(alive(background))
+
+    def test_what_was_asked_before_the_end_of_input_is_answered(self):
+        params = {"name": "execute_command", "arguments": {"command": "echo last"}}
+        self.send({"id": 1, "method": "tools/call", "params": params})
+        self.server.stdin.close()
+        self.assertEqual(self.read()["result"]["structuredContent"]["output"], "last\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
