@@ -31,7 +31,7 @@ pub(crate) enum Shown {
 /// Follows a session and shows what happens.
 pub(crate) struct Reader {
     follower: Follower,
-    /// Absent only while it is looking through output elsewhere.
+    /// Absent while it looks through output elsewhere, and once all is over.
     projection: Option<Projection>,
     /// The execution that is looked at, where only one is.
     only: Option<ShellId>,
@@ -86,7 +86,16 @@ impl Reader {
                 self.follower.next().await?
             };
             let Some(events) = events else {
-                return Ok(None);
+                let late = self
+                    .projection
+                    .take()
+                    .map(|mut projection| projection.end());
+                self.ready
+                    .extend(late.into_iter().flatten().map(Shown::Late));
+                if self.ready.is_empty() {
+                    return Ok(None);
+                }
+                continue;
             };
             self.has_paused = false;
             let is_meant = |event: &Arc<Event>| self.only.is_none() || event.shell_id == self.only;

@@ -70,9 +70,9 @@ async fn prompts_are_shown_at_once_and_ends_that_could_go_on_are_shown_at_the_en
         }
         assert!("press k".starts_with(&seen), "{seen}");
     }
-    let mut polled = String::new();
-    poll_prompt(&session, id, &mut polled).await;
-    assert_eq!(polled, "press k");
+    let begun = std::time::Instant::now();
+    assert_eq!(poll_prompt(&session, id).await, "press k");
+    assert!(begun.elapsed() < LONG_WAIT, "the letter waits for more");
     session.cancel(Some(id)).await;
     for text in ["token=abc", "see https://me", "kiwi-Ban", "ghp_aB3"] {
         let line = format!("printf '%s' '{text}'");
@@ -86,13 +86,25 @@ async fn prompts_are_shown_at_once_and_ends_that_could_go_on_are_shown_at_the_en
     }
 }
 
-/// Reads what there is until it is as long as the prompt.
-async fn poll_prompt(session: &TestSession, id: u32, polled: &mut String) {
-    let deadline = std::time::Instant::now() + shellglass_tests::PATIENCE;
-    while polled.len() < "press k".len() && std::time::Instant::now() < deadline {
-        let page = read(session, id, polled.len() as u64, 0).await;
-        *polled += &page.output;
+/// How long a reader is ready to wait for something new.
+const LONG_WAIT: std::time::Duration = std::time::Duration::from_secs(20);
+
+/// Reads until there is as much as the prompt has.
+async fn poll_prompt(session: &TestSession, id: u32) -> String {
+    let mut polled = String::new();
+    while polled.len() < "press k".len() {
+        let request = wire::ReadOutputRequest {
+            shell_id: id,
+            offset: Some(polled.len() as u64),
+            wait_ms: u32::try_from(LONG_WAIT.as_millis()).unwrap(),
+            ..wire::ReadOutputRequest::default()
+        };
+        let page = session.client.clone().read_output(request).await;
+        let page = page.unwrap().into_inner();
+        assert!(!page.output.is_empty(), "nothing more after {polled:?}");
+        polled += &page.output;
     }
+    polled
 }
 
 #[tokio::test]

@@ -94,9 +94,17 @@ impl Engine {
                     }
                 }
             };
-            // No news in time is an answer, too.
-            drop(tokio::time::timeout(wait, news).await);
-            page = self.page(id, &veil, from, max_bytes)?;
+            tokio::pin!(news);
+            // After a short silence a little that was held back can be shown.
+            let silence = wait.min(Duration::from_millis(QUIET_MS.unsigned_abs()));
+            for pause in [silence, wait - silence] {
+                // No news in time is an answer, too.
+                let is_news = tokio::time::timeout(pause, &mut news).await.is_ok();
+                page = self.page(id, &veil, from, max_bytes)?;
+                if is_news || page.next_offset != from || !page.running {
+                    break;
+                }
+            }
         }
         if offset.is_none() {
             let mut cursors = crate::actor::lock(&self.0.cursors);

@@ -138,6 +138,11 @@ impl Projection {
         self.late(|_| true, Redactor::pause)
     }
 
+    /// Nothing more will come: what is left of every stream.
+    pub fn end(&mut self) -> Vec<Late> {
+        self.late(|_| true, Redactor::finish)
+    }
+
     /// The file with the whole of what was shown, where that is the recorded
     /// one: a single stream from its beginning, without a secret.
     pub fn recorded_file(&self, id: ShellId) -> Option<OutputFile> {
