@@ -304,6 +304,11 @@ pub fn crossing(env: &[Vec<u8>], from: &Effective, to: &Effective) -> Vec<Vec<u8
         .collect()
 }
 
+/// Whether some loader, interpreter or lookup obeys a variable of this name.
+pub fn is_obeyed(name: &[u8]) -> bool {
+    !may_cross(name)
+}
+
 /// Whether a variable may cross to a shell with more rights.
 fn may_cross(name: &[u8]) -> bool {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';

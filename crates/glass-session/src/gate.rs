@@ -86,6 +86,8 @@ pub(crate) struct Asked {
     pub(crate) role: Role,
     /// Whether questions are to be left out.
     pub(crate) skip: bool,
+    /// Variables for this command alone that decide what its words run.
+    pub(crate) obeyed: Vec<String>,
 }
 
 /// What was decided, and by what.
@@ -110,9 +112,19 @@ impl Judged {
 pub(crate) struct SessionGate {
     files: ProjectFiles,
     pub(crate) memory: SessionMemory,
+    /// What an agent has chosen for the session that decides what words run:
+    /// variables, or the shell.
+    chosen: Vec<String>,
 }
 
 impl SessionGate {
+    pub(crate) fn new(chosen: Vec<String>) -> SessionGate {
+        SessionGate {
+            chosen,
+            ..SessionGate::default()
+        }
+    }
+
     /// Reads a few small files, and takes up to a tenth of a second for a line
     /// that was made to be hard to read.
     pub(crate) fn judge(
@@ -142,9 +154,41 @@ impl SessionGate {
         let decision = match settings.scrutiny(asked.role) {
             Scrutiny::Off => return unchecked(),
             Scrutiny::Known => decide_known(&command, &rules),
-            Scrutiny::Full => decide(&command, &rules),
+            Scrutiny::Full => {
+                let mut decision = decide(&command, &rules);
+                self.shake(asked, &mut decision);
+                decision
+            }
         };
         self.gate_of(asked, decision)
+    }
+
+    /// Nothing can be told about words whose meaning the one who asks has
+    /// chosen.
+    fn shake(&self, asked: &Asked, decision: &mut Decision) {
+        let chosen: &[String] = match self.memory.trusts_session() {
+            true => &[],
+            false => &self.chosen,
+        };
+        let mut names: Vec<&str> = asked.obeyed.iter().map(String::as_str).collect();
+        names.extend(chosen.iter().map(String::as_str));
+        if names.is_empty() || decision.verdict == Verdict::Deny {
+            return;
+        }
+        if decision.verdict == Verdict::Allow {
+            decision.reasons.clear();
+        }
+        decision.verdict = Verdict::Ask;
+        names.truncate(REASONS_TOLD_MAX);
+        decision.reasons.insert(
+            0,
+            Reason {
+                verdict: Verdict::Ask,
+                part: names.join(", "),
+                rule: None,
+                why: "what its words run was chosen by the one who asks".to_owned(),
+            },
+        );
     }
 
     /// The rules of every layer.
@@ -181,7 +225,7 @@ impl SessionGate {
                 let gate = Gate::Open;
                 return Judged { gate, by };
             }
-            Verdict::Ask if self.memory.knows(&asked.command) => {
+            Verdict::Ask if asked.obeyed.is_empty() && self.memory.knows(&asked.command) => {
                 let by = "remembered for this session".to_owned();
                 let gate = Gate::Open;
                 return Judged { gate, by };

@@ -166,3 +166,47 @@ async fn the_opt_out_lets_doubtful_commands_run_and_dangerous_ones_not() {
     success(watched.run("touch a").await);
     rejected(watched.run("mkfs.ext4 /dev/sda").await);
 }
+
+#[tokio::test]
+async fn who_chooses_what_words_run_is_asked_about_them() {
+    let watched = Watched::start("").await;
+    let evil = watched.marker("evil");
+    std::fs::create_dir(&evil).unwrap();
+    let script = format!("#!/bin/sh\ntouch {}\n", watched.marker("ran").display());
+    std::fs::write(evil.join("git"), script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(evil.join("git"), mode).unwrap();
+    let path = format!("{}:/usr/bin:/bin", evil.display());
+    // For one command.
+    let mut request = watched.session.request("git status");
+    request.env.insert("PATH".to_owned(), path.clone());
+    let asked = watched.ask(request);
+    let waiting = watched.until_waiting(1).await.remove(0);
+    assert!(waiting.reason.starts_with("`PATH`"), "{waiting:?}");
+    watched
+        .answer(&waiting.approval_id, false, ApprovalScope::Once)
+        .await;
+    rejected(asked.await.unwrap());
+    let mut harmless = watched.session.request("echo $?");
+    harmless.env.insert("GREETING".to_owned(), "hi".to_owned());
+    success(watched.ask(harmless).await.unwrap());
+    // For a session, until a person takes it as it is.
+    let (mut client, agent) = (watched.session.client.clone(), watched.agent.clone());
+    let spec = glass_proto::shellglass::v1::CreateSessionRequest {
+        env: [("PATH".to_owned(), path)].into(),
+        working_directory: watched.daemon.home().to_string_lossy().into_owned(),
+        shell: "bash".to_owned(),
+        startup: "none".to_owned(),
+        ..Default::default()
+    };
+    let made = client
+        .create_session(shellglass_tests::calls::with_token(spec, &agent))
+        .await;
+    let id = made.unwrap().into_inner().session_id;
+    let session = TestSession { client, id };
+    let watched = Watched { session, ..watched };
+    is_asked_about(&watched, "git status").await;
+    assert!(!watched.marker("ran").exists());
+    allow(&watched, "echo hi", ApprovalScope::Session).await;
+    success(watched.run("git status").await);
+}

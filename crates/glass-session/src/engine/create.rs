@@ -5,6 +5,7 @@ use crate::actor::{Actor, Inheritance, Live, Parts, lock};
 use crate::context::{make_private, now_ms, set_variable, variable_name};
 use crate::errors::{CreateError, NoWalls};
 use crate::feed::Feed;
+use crate::gate::SessionGate;
 use crate::sandbox::{check_restricts_nothing, has_walls};
 use crate::{random, shells};
 use glass_model::{EventIndex, Mode, Role, SandboxPolicy, Session, SessionId, Startup};
@@ -215,6 +216,29 @@ impl Engine {
         Ok(env)
     }
 
+    /// What an agent has chosen for its session that decides what words run
+    /// there: variables with other values than ours, or a shell that is not one
+    /// of this machine's.
+    fn chosen(&self, session: &Session) -> Vec<String> {
+        if session.owner == Role::Person {
+            return Vec::new();
+        }
+        let usual = self
+            .session_env(&SessionSpec::default())
+            .unwrap_or_default();
+        let mut chosen: Vec<String> = session
+            .env
+            .iter()
+            .filter(|entry| glass_sandbox::is_obeyed(variable_name(entry)))
+            .filter(|entry| !usual.contains(entry))
+            .map(|entry| String::from_utf8_lossy(variable_name(entry)).into_owned())
+            .collect();
+        if !self.0.shells.contains(&session.shell.path) {
+            chosen.push(session.shell.path.clone());
+        }
+        chosen
+    }
+
     /// Gives a session its task.
     pub(super) fn spawn_actor(
         &self,
@@ -262,7 +286,7 @@ impl Engine {
             live: live.clone(),
             feed: feed.clone(),
             workspace: workspace.clone(),
-            gate: Arc::default(),
+            gate: Arc::new(SessionGate::new(self.chosen(&session))),
         };
         lock(&self.0.sessions).insert(id.clone(), handle);
         let actor = Actor::new(Parts {

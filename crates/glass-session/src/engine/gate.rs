@@ -128,10 +128,12 @@ impl Engine {
     ) -> Result<(), AnswerError> {
         let (command, prefixes) = (&approval.command, &approval.prefixes);
         match scope {
-            ApprovalScope::Once => Ok(()),
-            ApprovalScope::Session => Ok(handle.gate.memory.remember(command, prefixes)?),
-            ApprovalScope::Always => Ok(self.0.context.remembered.remember(prefixes)?),
+            ApprovalScope::Once => return Ok(()),
+            ApprovalScope::Session => handle.gate.memory.remember(command, prefixes)?,
+            ApprovalScope::Always => self.0.context.remembered.remember(prefixes)?,
         }
+        handle.gate.memory.trust_session();
+        Ok(())
     }
 }
 
@@ -141,7 +143,10 @@ pub(super) fn asked(session: &Session, execution: &Execution, skip: bool) -> Ask
         true => &session.cwd,
         false => &execution.requested_cwd,
     };
+    let names = execution.env.iter().map(|(name, _)| name);
+    let obeyed = names.filter(|name| glass_sandbox::is_obeyed(name.as_bytes()));
     Asked {
+        obeyed: obeyed.cloned().collect(),
         command: execution.command.clone(),
         shell: session.shell.kind,
         cwd: cwd.clone(),

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Answers that one session, or everybody, remembers.
@@ -37,11 +38,24 @@ pub(crate) struct SessionMemory {
     rules: Mutex<Arc<Vec<Rule>>>,
     /// Commands that no prefix stands for, word by word.
     exact: Mutex<HashSet<String>>,
+    /// Whether a person has taken the session as it is.
+    trusts_session: AtomicBool,
 }
 
 impl SessionMemory {
     pub(crate) fn rules(&self) -> Arc<Vec<Rule>> {
         lock(&self.rules).clone()
+    }
+
+    /// Whether a person has taken the session as it is, with its shell and its
+    /// variables.
+    pub(crate) fn trusts_session(&self) -> bool {
+        self.trusts_session.load(Ordering::Relaxed)
+    }
+
+    /// Notes that one has.
+    pub(crate) fn trust_session(&self) {
+        self.trusts_session.store(true, Ordering::Relaxed);
     }
 
     /// Whether exactly this was allowed.
