@@ -494,6 +494,44 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
         await asyncio.to_thread(until, lambda: not waiting())
 
 
+class Quota(unittest.IsolatedAsyncioTestCase):
+    """Where not everything is kept."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home(SHELLGLASS_LIMITS_EXECUTION_OUTPUT_BYTES_MAX="300000")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.stop()
+
+    async def test_offsets_stay_true_around_what_was_not_kept(self):
+        lines = 1_000_000
+        async with Client(self.home) as client:
+            # Lines of eight bytes: a line's number tells its offset.
+            _, fields = await client.run(f"seq -f %07.0f 0 {lines - 1}", max_chars=4000)
+            self.assertEqual(fields["next_offset"], 8 * lines)
+            self.assertGreater(fields["dropped_bytes"], 7_000_000)
+            self.assertIn(f"[... {fields['dropped_bytes']} bytes were not kept", fields["output"])
+            self.assertTrue(fields["output"].startswith("0000000\n"))
+            self.assertTrue(fields["output"].endswith(f"{lines - 1:07}\n"))
+            self.assertLessEqual(len(fields["output"]), 4000)
+            shell_id = fields["shell_id"]
+            for part in fields["elisions"]:
+                _, read, _ = await client.call(
+                    "read_output", shell_id=shell_id, offset=part["offset"], lines=1
+                )
+                self.assertEqual(read["output"], f"{part['offset'] // 8:07}\n")
+            # A read in the middle of the hole goes on after it, and says so.
+            _, read, _ = await client.call("read_output", shell_id=shell_id, offset=4_000_000, lines=1)
+            after = 4_000_000 + read["dropped_bytes"]
+            self.assertGreater(read["dropped_bytes"], 0)
+            self.assertEqual(read["next_offset"] - len(read["output"]), after)
+            number = lines - 5
+            _, found, _ = await client.call("read_output", shell_id=shell_id, search=f"^{number:07}$")
+            self.assertEqual(found["output"], f"{number * 8}: {number:07}\n")
+
+
 class Walls(unittest.IsolatedAsyncioTestCase):
     """Behind walls, as agents are unless somebody says otherwise."""
 

@@ -16,6 +16,9 @@ pub(super) const CHARS_MAX: u32 = 400_000;
 /// Lines of output in an answer: the characters are what counts.
 const LINES_MAX: usize = 10_000;
 
+/// Longest notice of what was not kept: two numbers of 20 digits and the words.
+const NOTICE_CHARS_MAX: usize = 100;
+
 /// How long a command is read that writes faster than we do.
 const CATCH_UP_WAIT: Duration = Duration::from_secs(10);
 
@@ -56,9 +59,10 @@ impl Look {
         Shown::new(compressor.finish(), 0)
     }
 
+    /// For each of two parts, with a notice between them.
     fn half(&self) -> Look {
         let mut half = self.clone();
-        half.budget.chars_max /= 2;
+        half.budget.chars_max = half.budget.chars_max.saturating_sub(NOTICE_CHARS_MAX) / 2;
         half
     }
 }
@@ -97,6 +101,11 @@ impl State {
         let (mut page, _) = self
             .until_hole(shell_id, from, Some(first.start), &half)
             .await?;
+        if look.budget.chars_max < NOTICE_CHARS_MAX {
+            // No room in the text; the fields have it.
+            page.end = tail.end;
+            return Ok(Shown::new(page, dropped));
+        }
         if !page.text.is_empty() && !page.text.ends_with('\n') {
             page.text.push('\n');
         }

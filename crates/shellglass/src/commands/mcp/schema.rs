@@ -1,5 +1,5 @@
 //! JSON schemas of arguments and results, as clients like them: no `null` beside
-//! what may be left out, and no Rust names.
+//! what may be left out, no Rust names, and no lines broken where ours are.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
@@ -52,6 +52,9 @@ fn for_clients(schema: &mut Value, nulls: Nulls) {
             // Names of Rust's integers mean nothing elsewhere.
             if fields.get("format").is_some_and(is_rust) {
                 fields.remove("format");
+            }
+            if let Some(Value::String(said)) = fields.get_mut("description") {
+                *said = said.replace('\n', " ");
             }
             if nulls == Nulls::Dropped {
                 drop_null(fields);
