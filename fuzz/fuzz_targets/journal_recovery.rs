@@ -58,6 +58,7 @@ fn session() -> Session {
         cols: 80,
         rows: 24,
         ephemeral: false,
+        chosen: Vec::new(),
         created_ms: 1,
         active_ms: 2,
         disposed_ms: None,

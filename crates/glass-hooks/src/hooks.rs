@@ -4,11 +4,9 @@ use crate::answer::{Permission, parse_answer};
 use crate::hook::Hook;
 use crate::limits::RUNNING_MAX;
 use crate::payload::{AfterShellExecution, BeforeShellExecution};
-use crate::run::Surroundings;
+use crate::run::{Occasion, Surroundings, Turns};
 use crate::verdict::{Verdicts, report};
 use std::ffi::OsString;
-use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// All hooks of a daemon. Clones share the bound on how many run at once.
 #[derive(Clone, Debug)]
@@ -28,7 +26,7 @@ impl Hooks {
     ) -> Hooks {
         let surroundings = Surroundings {
             environment: environment.into(),
-            running: Arc::new(Semaphore::new(RUNNING_MAX)),
+            turns: Turns::new(RUNNING_MAX),
         };
         Hooks {
             before,
@@ -57,7 +55,10 @@ impl Hooks {
         }
         let payload = asked.to_json().into();
         for hook in &self.before {
-            let ran = self.surroundings.run(hook, &asked.cwd, &payload).await;
+            let ran = self
+                .surroundings
+                .run(hook, Occasion::Before, &asked.cwd, &payload)
+                .await;
             match ran
                 .and_then(|printed| parse_answer(&printed.output).map_err(|e| printed.failed(e)))
             {
@@ -80,7 +81,10 @@ impl Hooks {
         }
         let payload = told.to_json().into();
         for hook in &self.after {
-            let ran = self.surroundings.run(hook, &told.cwd, &payload).await;
+            let ran = self
+                .surroundings
+                .run(hook, Occasion::After, &told.cwd, &payload)
+                .await;
             failures.extend(ran.err().map(|failed| report(hook, &failed)));
         }
         failures

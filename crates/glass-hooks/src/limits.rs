@@ -24,7 +24,8 @@ pub(crate) const COMPLAINT_BYTES_MAX: usize = 4 << 10;
 /// Most of a hook's command line that a message quotes, in characters.
 pub(crate) const NAME_CHARS_MAX: usize = 80;
 
-/// Most hooks that run at once in all sessions together. Each has a thread.
+/// Most hooks of one kind that run at once in all sessions together. Each has a
+/// thread.
 pub(crate) const RUNNING_MAX: usize = 32;
 
 /// Bytes of stack of a thread that looks after a hook.

@@ -29,7 +29,39 @@ const SHELL: &str = "/bin/sh";
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
     pub environment: Arc<[(OsString, OsString)]>,
-    pub running: Arc<Semaphore>,
+    pub turns: Turns,
+}
+
+/// When a hook is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Occasion {
+    Before,
+    After,
+}
+
+/// How many hooks run at once. Those that are told after commands keep nobody
+/// from being asked before one, and whoever is to be asked is waited for: too
+/// many commands must not be a way around a hook.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns {
+    before: Arc<Semaphore>,
+    after: Arc<Semaphore>,
+}
+
+impl Turns {
+    pub(crate) fn new(each: usize) -> Turns {
+        Turns {
+            before: Arc::new(Semaphore::new(each)),
+            after: Arc::new(Semaphore::new(each)),
+        }
+    }
+
+    fn of(&self, occasion: Occasion) -> Arc<Semaphore> {
+        match occasion {
+            Occasion::Before => self.before.clone(),
+            Occasion::After => self.after.clone(),
+        }
+    }
 }
 
 /// What a hook that ended well has printed.
@@ -64,14 +96,12 @@ impl Surroundings {
     pub(crate) async fn run(
         &self,
         hook: &Hook,
+        occasion: Occasion,
         directory: &str,
         payload: &Arc<[u8]>,
     ) -> Result<Printed, Failed> {
-        let turn = self.running.clone().acquire_owned();
-        let turn = match tokio::time::timeout(hook.timeout, turn).await {
-            Ok(Ok(turn)) => turn,
-            Ok(Err(_)) | Err(_) => return Err(Why::Busy(hook.timeout).into()),
-        };
+        let turn = self.turns.of(occasion).acquire_owned().await;
+        let turn = turn.map_err(|_| Why::Lost)?;
         let (caller, waiting) = pipe_with(PipeFlags::CLOEXEC).map_err(start_error)?;
         let job = Job {
             command: self.command(hook, directory),

@@ -47,6 +47,9 @@ pub struct Approval {
     pub asked_by: Role,
     /// Why it is asked about.
     pub reason: String,
+    /// Whether it is about what an agent has chosen for the session, too: an
+    /// answer for the session takes that as it is.
+    pub about_session: bool,
     /// What would be remembered of it; empty where nothing can be.
     pub prefixes: Vec<Vec<String>>,
     /// When it was asked, in milliseconds since 1970.

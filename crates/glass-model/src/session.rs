@@ -108,6 +108,9 @@ pub struct Session {
     pub rows: u32,
     /// Whether nothing of it outlives its one execution.
     pub ephemeral: bool,
+    /// What its maker, an agent, has chosen that decides what words run in it:
+    /// variables with their values, or its shell.
+    pub chosen: Vec<String>,
     /// When it was made, in milliseconds since 1970.
     pub created_ms: i64,
     /// When something last happened in it.

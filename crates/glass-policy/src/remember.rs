@@ -10,7 +10,9 @@ use crate::unwrap::base_name;
 pub fn prefix_of(words: &[Word]) -> Option<Vec<String>> {
     let name = words.first()?;
     let known = knowledge();
-    if known.wrapper(base_name(name)).is_some() || !name.is_literal() {
+    // A path may lead to another program tomorrow, or in another directory.
+    let is_path = name.value.contains('/');
+    if known.wrapper(base_name(name)).is_some() || !name.is_literal() || is_path {
         return None;
     }
     let literal: Vec<&str> = words
@@ -36,22 +38,46 @@ pub fn prefix_of(words: &[Word]) -> Option<Vec<String>> {
     Some(prefix.iter().map(|word| (*word).to_owned()).collect())
 }
 
+/// Whether a program runs the text of a file or of its arguments. Versions in a
+/// name do not matter: `python3.12`.
 fn is_interpreter(name: &str) -> bool {
-    const NAMES: [&str; 12] = [
-        "python",
-        "python3",
+    const NAMES: [&str; 33] = [
+        "awk",
+        "bun",
+        "deno",
+        "elixir",
+        "expect",
+        "gawk",
+        "ghci",
+        "groovy",
+        "guile",
+        "ipython",
+        "irb",
+        "java",
+        "julia",
+        "lua",
+        "luajit",
+        "mawk",
+        "nawk",
         "node",
         "nodejs",
-        "perl",
-        "ruby",
-        "php",
-        "lua",
-        "awk",
-        "gawk",
-        "deno",
+        "ocaml",
         "osascript",
+        "perl",
+        "php",
+        "pypy",
+        "python",
+        "r",
+        "rscript",
+        "ruby",
+        "scala",
+        "swift",
+        "tclsh",
+        "ts-node",
+        "tsx",
     ];
-    NAMES.contains(&name)
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    NAMES.contains(&plain.to_ascii_lowercase().as_str())
 }
 
 #[cfg(test)]
@@ -91,6 +117,10 @@ mod tests {
             "env A=1 ls",
             "python3 -c 1",
             "python3 a.py",
+            "python3.12 manage.py test",
+            "Rscript x.R",
+            "./build.sh prod",
+            "/usr/bin/make all",
             "git -C /tmp status",
             "xargs rm",
             "eval ls",

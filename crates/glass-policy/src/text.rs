@@ -71,9 +71,13 @@ pub fn shown(command: &str, columns: usize) -> Vec<String> {
                     }
                     c => c.to_string(),
                 };
-                let more = piece.chars().count();
+                // Many characters beyond ASCII take two columns.
+                let more: usize = piece
+                    .chars()
+                    .map(|c| if c.is_ascii() { 1 } else { 2 })
+                    .sum();
                 if width + more > columns.max(LINE_COLUMNS_MIN) {
-                    shown.push('⏎');
+                    shown.push(FOLD);
                     lines.push(std::mem::take(&mut shown));
                     width = 0;
                 }
@@ -93,6 +97,9 @@ const LINE_COLUMNS_MIN: usize = 16;
 fn is_latin_letter(c: char) -> bool {
     matches!(c, '\u{c0}'..='\u{24f}') && !matches!(c, '\u{131}' | '\u{1c0}'..='\u{1c3}')
 }
+
+/// Stands at the end of a line that goes on; so it stands for nothing else.
+const FOLD: char = '\u{23ce}';
 
 fn oddity(c: char) -> Option<Oddity> {
     match c {
@@ -116,6 +123,7 @@ fn oddity(c: char) -> Option<Oddity> {
         | '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
+        | FOLD
         | '\u{3164}'
         | '\u{e000}'..='\u{f8ff}'
         | '\u{fe00}'..='\u{fe0f}'

@@ -19,7 +19,7 @@ mod walls;
 
 use crate::context::Context;
 use crate::feed::Feed;
-use crate::gate::Judged;
+use crate::gate::{CannotRemember, Judged, SessionGate};
 use crate::recording::Recording;
 use crate::redaction::Secrets;
 use crate::room::{Room, room_key};
@@ -82,7 +82,7 @@ pub(crate) enum Message {
     Answer {
         shell_id: ShellId,
         answer: Answer,
-        reply: oneshot::Sender<bool>,
+        reply: oneshot::Sender<Result<bool, CannotRemember>>,
     },
     /// Tell when this execution is over; at once if it is.
     Watch {
@@ -195,6 +195,7 @@ pub(crate) struct Actor {
     context: Arc<Context>,
     live: Arc<Mutex<Live>>,
     feed: Arc<Feed>,
+    gate: Arc<SessionGate>,
     dir: PathBuf,
     state: State,
     session: Session,
@@ -269,6 +270,8 @@ pub(crate) struct Parts {
     pub(crate) next: EventIndex,
     pub(crate) feed: Arc<Feed>,
     pub(crate) live: Arc<Mutex<Live>>,
+    /// Judges its commands before they run.
+    pub(crate) gate: Arc<SessionGate>,
     pub(crate) mailbox: mpsc::Receiver<Message>,
 }
 
@@ -284,6 +287,7 @@ impl Actor {
             next,
             feed,
             live,
+            gate,
             mailbox,
         } = parts;
         let (note_sender, notes) = mpsc::unbounded_channel();
@@ -301,6 +305,7 @@ impl Actor {
             context,
             live,
             feed,
+            gate,
             session,
             mailbox,
             notes,
@@ -335,8 +340,12 @@ impl Actor {
         if let Some(inheritance) = inheritance {
             self.inherit(inheritance).await;
         }
-        let effects = self.state.warm_up(FIRST_ROOM);
-        self.perform(effects).await;
+        if self.session.chosen.is_empty() {
+            let effects = self.state.warm_up(FIRST_ROOM);
+            self.perform(effects).await;
+        }
+        // A shell that an agent has chosen, or given variables that it obeys,
+        // executes nothing before a person has allowed something.
         while !self.over {
             self.set_clock();
             let wake = std::future::poll_fn(|cx| self.poll_wake(cx)).await;

@@ -26,6 +26,7 @@ pub use request::{
     COMMAND_BYTES_MAX, Encoded, FIELD_BYTES_MAX, INLINE_BYTES_MAX, Request, RequestError,
     encode_run, encode_snapshot,
 };
+pub(crate) use request::{is_name, is_own};
 pub use snapshot::{State, parse_state};
 
 /// Where a driver reads its requests. One digit, because zsh and dash parse

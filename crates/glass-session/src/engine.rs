@@ -39,6 +39,9 @@ pub use projection::{Late, Projection};
 /// Ended executions of which hooks are being told.
 const TELLING_MAX: usize = 256;
 
+/// Locks for keyed calls; each key has one of them.
+const KEY_LOCKS: usize = 64;
+
 /// Messages that may wait for one session.
 const MAILBOX_MAX: usize = 256;
 
@@ -58,7 +61,7 @@ struct Inner {
     sessions: Mutex<HashMap<SessionId, Handle>>,
     /// Held while a keyed call is looked up and accepted, so that two of the
     /// same key cannot both be new.
-    keyed_calls: tokio::sync::Mutex<()>,
+    keyed_calls: [tokio::sync::Mutex<()>; KEY_LOCKS],
     /// Held from picking an idle session until it is busy, so that no two calls
     /// pick the same.
     picks: tokio::sync::Mutex<()>,

@@ -6,7 +6,8 @@ mod files;
 mod remembered;
 
 use files::ProjectFiles;
-use glass_model::{Decision, Reason, Role, ShellKind, Verdict};
+use glass_model::{Decision, Execution, Reason, Role, SandboxPolicy, Session, ShellKind, Verdict};
+use glass_policy::limits::LINE_BYTES_MAX;
 use glass_policy::{Command, Layer, RuleSet, decide, decide_known};
 use std::path::{Path, PathBuf};
 
@@ -72,6 +73,8 @@ pub(crate) struct Question {
     pub(crate) reason: String,
     /// What would be remembered; empty where nothing can be.
     pub(crate) prefixes: Vec<Vec<String>>,
+    /// Whether it is about what an agent has chosen for the session.
+    pub(crate) about_session: bool,
 }
 
 /// A command that wants to run.
@@ -84,10 +87,34 @@ pub(crate) struct Asked {
     /// Whose rules and ignore file hold.
     pub(crate) workspace: PathBuf,
     pub(crate) role: Role,
+    /// The rights that it would have.
+    pub(crate) sandbox: SandboxPolicy,
     /// Whether questions are to be left out.
     pub(crate) skip: bool,
     /// Variables for this command alone that decide what its words run.
     pub(crate) obeyed: Vec<String>,
+}
+
+impl Asked {
+    /// What an execution of this session wants.
+    pub(crate) fn of(session: &Session, execution: &Execution, skip: bool) -> Asked {
+        let cwd = match execution.requested_cwd.is_empty() {
+            true => &session.cwd,
+            false => &execution.requested_cwd,
+        };
+        let names = execution.env.iter().map(|(name, _)| name);
+        let obeyed = names.filter(|name| glass_sandbox::is_obeyed(name.as_bytes()));
+        Asked {
+            command: execution.command.clone(),
+            shell: session.shell.kind,
+            cwd: cwd.clone(),
+            workspace: PathBuf::from(&session.workspace_root),
+            role: execution.asked_by,
+            sandbox: execution.sandbox.clone(),
+            skip,
+            obeyed: obeyed.cloned().collect(),
+        }
+    }
 }
 
 /// What was decided, and by what.
@@ -134,81 +161,109 @@ impl SessionGate {
         always: &Remembered,
     ) -> Judged {
         let command = Command::parse(&asked.command, asked.shell);
-        match self.files.ignored(&asked.workspace) {
-            Ok(Some(ignored)) => {
-                if let Some(found) = ignored.named_by(&command, &asked.cwd) {
-                    let why = format!(
-                        "`{}` names '{}', which is ignored here (pattern '{}')",
-                        found.word, found.path, found.pattern
-                    );
-                    return Judged::shut("ignore file", why);
-                }
-            }
-            Ok(None) => {}
-            Err(why) => return Judged::shut("ignore file", why),
+        if let Some(why) = self.ignores(&command, asked) {
+            return Judged::shut("ignore file", why);
         }
-        let rules = match self.rules(&asked.workspace, settings, always) {
+        let rules = match self.rules(asked, settings, always) {
             Ok(rules) => rules,
             Err(why) => return Judged::shut("project rules", why),
         };
-        let decision = match settings.scrutiny(asked.role) {
-            Scrutiny::Off => return unchecked(),
-            Scrutiny::Known => decide_known(&command, &rules),
+        match settings.scrutiny(asked.role) {
+            Scrutiny::Off => unchecked(),
+            Scrutiny::Known => {
+                let mut decision = decide_known(&command, &rules);
+                if asked.role == Role::Agent && asked.command.len() > LINE_BYTES_MAX {
+                    unread(&mut decision);
+                }
+                self.gate_of(asked, decision, false)
+            }
             Scrutiny::Full => {
                 let mut decision = decide(&command, &rules);
-                self.shake(asked, &mut decision);
-                decision
+                let about_session = self.shake(asked, &mut decision);
+                self.gate_of(asked, decision, about_session)
             }
-        };
-        self.gate_of(asked, decision)
+        }
+    }
+
+    /// Why a command must not run because of a path that it names, if so.
+    fn ignores(&self, command: &Command, asked: &Asked) -> Option<String> {
+        for folder in folders(asked) {
+            let ignored = match self.files.ignored(folder) {
+                Ok(Some(ignored)) => ignored,
+                Ok(None) => continue,
+                Err(why) => return Some(why),
+            };
+            if let Some(found) = ignored.named_by(command, &asked.cwd) {
+                return Some(format!(
+                    "`{}` names '{}', which is ignored here (pattern '{}')",
+                    found.word, found.path, found.pattern
+                ));
+            }
+        }
+        None
+    }
+
+    /// The same, for a command that was let pass when its session was
+    /// elsewhere.
+    pub(crate) fn ignores_now(&self, asked: &Asked) -> Option<String> {
+        self.ignores(&Command::parse(&asked.command, asked.shell), asked)
+    }
+
+    /// Whether a person has allowed exactly this, with these rights.
+    pub(crate) fn knows(&self, asked: &Asked) -> bool {
+        asked.obeyed.is_empty() && self.memory.knows(&asked.command, &asked.sandbox)
     }
 
     /// Nothing can be told about words whose meaning the one who asks has
-    /// chosen.
-    fn shake(&self, asked: &Asked, decision: &mut Decision) {
+    /// chosen. Says whether that is so for the whole session.
+    fn shake(&self, asked: &Asked, decision: &mut Decision) -> bool {
         let chosen: &[String] = match self.memory.trusts_session() {
             true => &[],
             false => &self.chosen,
         };
-        let mut names: Vec<&str> = asked.obeyed.iter().map(String::as_str).collect();
-        names.extend(chosen.iter().map(String::as_str));
+        let names: Vec<&str> = asked
+            .obeyed
+            .iter()
+            .chain(chosen)
+            .map(String::as_str)
+            .collect();
         if names.is_empty() || decision.verdict == Verdict::Deny {
-            return;
+            return false;
         }
         if decision.verdict == Verdict::Allow {
             decision.reasons.clear();
         }
         decision.verdict = Verdict::Ask;
-        names.truncate(REASONS_TOLD_MAX);
-        decision.reasons.insert(
-            0,
-            Reason {
-                verdict: Verdict::Ask,
-                part: names.join(", "),
-                rule: None,
-                why: "what its words run was chosen by the one who asks".to_owned(),
-            },
-        );
+        let reason = Reason {
+            verdict: Verdict::Ask,
+            part: names.join("`, `"),
+            rule: None,
+            why: "what its words run was chosen by the one who asks".to_owned(),
+        };
+        decision.reasons.insert(0, reason);
+        !chosen.is_empty()
     }
 
     /// The rules of every layer.
     fn rules(
         &self,
-        workspace: &Path,
+        asked: &Asked,
         settings: &Gatekeeping,
         always: &Remembered,
     ) -> Result<RuleSet, String> {
         let mut rules = settings.rules.clone();
-        if let Some(project) = self.files.rules(workspace)? {
-            rules = rules.with(Layer::Project, (*project).clone());
+        for folder in folders(asked) {
+            if let Some(project) = self.files.rules(folder)? {
+                rules = rules.with(Layer::Project, (*project).clone());
+            }
         }
-        for remembered in [always.rules(), self.memory.rules()] {
+        for remembered in [always.rules(), self.memory.rules(&asked.sandbox)] {
             rules = rules.with_rules(Layer::Remembered, remembered);
         }
         Ok(rules)
     }
 
-    fn gate_of(&self, asked: &Asked, decision: Decision) -> Judged {
+    fn gate_of(&self, asked: &Asked, decision: Decision, about_session: bool) -> Judged {
         let first = decision.reasons.first();
         let by = first.and_then(|reason| reason.rule.clone());
         let by = by.unwrap_or_else(|| {
@@ -225,7 +280,7 @@ impl SessionGate {
                 let gate = Gate::Open;
                 return Judged { gate, by };
             }
-            Verdict::Ask if asked.obeyed.is_empty() && self.memory.knows(&asked.command) => {
+            Verdict::Ask if !about_session && self.knows(asked) => {
                 let by = "remembered for this session".to_owned();
                 let gate = Gate::Open;
                 return Judged { gate, by };
@@ -233,11 +288,33 @@ impl SessionGate {
             Verdict::Ask => Gate::Ask(Question {
                 reason: told(&decision, Verdict::Ask),
                 prefixes: decision.would_allow,
+                about_session,
             }),
             Verdict::Deny => Gate::Shut(told(&decision, Verdict::Deny)),
         };
         Judged { gate, by }
     }
+}
+
+/// The folders whose rules and ignore file hold. An agent that chooses its
+/// workspace does not choose those: the folders above count, too.
+fn folders(asked: &Asked) -> impl Iterator<Item = &Path> {
+    let most = match asked.role {
+        Role::Agent => usize::MAX,
+        Role::Person => 1,
+    };
+    asked.workspace.ancestors().take(most)
+}
+
+/// What was not looked at may be anything.
+fn unread(decision: &mut Decision) {
+    decision.verdict = decision.verdict.max(Verdict::Ask);
+    decision.reasons.push(Reason {
+        verdict: Verdict::Ask,
+        part: String::new(),
+        rule: None,
+        why: format!("it has more than {LINE_BYTES_MAX} bytes and was not read"),
+    });
 }
 
 fn unchecked() -> Judged {

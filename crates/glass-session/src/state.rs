@@ -59,6 +59,8 @@ pub(crate) enum Input {
     LineExited(WaitStatus),
     /// The current command cannot be run at all.
     CannotRun(String),
+    /// The current command must not be run after all; none of it was.
+    NotAllowed(String),
     /// Somebody wants this execution, or the current one, to stop.
     Abort(Option<ShellId>, AbortReason),
     /// Nothing of the current command, or of the session, is left.
@@ -192,7 +194,8 @@ impl State {
             Input::Done(code) => self.done(code, &mut effects),
             Input::ShellExited(room, status) => self.shell_exited(room, status, &mut effects),
             Input::LineExited(status) => self.line_exited(status, &mut effects),
-            Input::CannotRun(why) => self.cannot_run(why, &mut effects),
+            Input::CannotRun(why) => self.cannot_run(never_ran(why), &mut effects),
+            Input::NotAllowed(why) => self.cannot_run(rejected(why), &mut effects),
             Input::Abort(which, reason) => self.abort(which, reason, &mut effects),
             Input::TreeEnded => self.tree_ended(&mut effects),
             Input::Dispose => self.dispose(&mut effects),
@@ -390,11 +393,11 @@ impl State {
         self.current = None;
     }
 
-    fn cannot_run(&mut self, why: String, effects: &mut Vec<Effect>) {
+    fn cannot_run(&mut self, outcome: Outcome, effects: &mut Vec<Effect>) {
         if let Some(current) = self.current.take() {
             let outcome = match current.abort {
                 Some(reason) => aborted(reason),
-                None => never_ran(why),
+                None => outcome,
             };
             effects.push(Effect::Finish(current.id, outcome));
         }

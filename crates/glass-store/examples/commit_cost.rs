@@ -94,6 +94,7 @@ fn session() -> Session {
         cols: 120,
         rows: 30,
         ephemeral: false,
+        chosen: Vec::new(),
         created_ms: 0,
         active_ms: 0,
         disposed_ms: None,

@@ -45,6 +45,8 @@ pub enum Change {
     ReleaseExecution {
         /// Which.
         shell_id: ShellId,
+        /// Where it is to run from here on, where that was left open.
+        cwd: Option<String>,
     },
     /// A running execution is handed to another child of the keeper.
     RestartExecution {

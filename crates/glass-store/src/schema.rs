@@ -16,7 +16,10 @@ pub(crate) const SCHEMA_VERSION: i64 = 1 + MIGRATIONS.len() as i64;
 /// What became of the schema since, in order; the first leads from format 1 to
 /// format 2. A new database takes the same way, so that there is one shape and
 /// not two that should agree. What stands here stays as it is.
-const MIGRATIONS: &[&str] = &[GATE, AUDIT];
+const MIGRATIONS: &[&str] = &[GATE, AUDIT, CHOSEN];
+
+/// What the maker of a session has chosen that decides what words run in it.
+const CHOSEN: &str = "ALTER TABLE sessions ADD COLUMN chosen BLOB;";
 
 /// Commands that wait for somebody's word, or were not given it.
 const GATE: &str = "

@@ -59,9 +59,10 @@ impl Transaction<'_> {
                      start_idx = ?4, started_ms = ?5, cwd = ?6 WHERE shell_id = ?1 AND phase < 2";
                 must_be_open(*shell_id, self.conn.prepare_cached(sql)?.execute(values)?)
             }
-            Change::ReleaseExecution { shell_id } => {
-                let sql = "UPDATE executions SET held = 0 WHERE shell_id = ?1 AND phase < 2";
-                let values = params![shell_id.0];
+            Change::ReleaseExecution { shell_id, cwd } => {
+                let sql = "UPDATE executions SET held = 0, \
+                     requested_cwd = coalesce(?2, requested_cwd) WHERE shell_id = ?1 AND phase < 2";
+                let values = params![shell_id.0, cwd];
                 must_be_open(*shell_id, self.conn.prepare_cached(sql)?.execute(values)?)
             }
             Change::RestartExecution {

@@ -6,6 +6,17 @@ use shellglass_tests::calls::{refused, success};
 use shellglass_tests::{Daemon, TestSession};
 use tonic::Code;
 
+/// Commands that take time, and that go elsewhere, are allowed.
+const MOVING: &str = r#"
+[policy]
+[[policy.rule]]
+prefix = ["sleep"]
+decision = "allow"
+[[policy.rule]]
+prefix = ["cd"]
+decision = "allow"
+"#;
+
 /// Allows what waits, for as long as `scope` says.
 async fn allow(watched: &Watched, command: &str, scope: ApprovalScope) {
     let asked = watched.ask(watched.session.request(command));
@@ -209,4 +220,153 @@ async fn who_chooses_what_words_run_is_asked_about_them() {
     assert!(!watched.marker("ran").exists());
     allow(&watched, "echo hi", ApprovalScope::Session).await;
     success(watched.run("git status").await);
+}
+
+#[tokio::test]
+async fn a_session_starts_nothing_that_an_agent_has_chosen_before_a_person_says_so() {
+    let watched = Watched::start("").await;
+    let home = watched.daemon.home().to_string_lossy().into_owned();
+    std::fs::write(watched.marker(".bash_profile"), "touch profile-ran\n").unwrap();
+    let planted = [
+        ("BASH_ENV", "$(touch env-ran)".to_owned()),
+        ("HOME", home.clone()),
+    ];
+    for (name, value) in planted {
+        let spec = glass_proto::shellglass::v1::CreateSessionRequest {
+            env: [(name.to_owned(), value), ("X".to_owned(), "1".to_owned())].into(),
+            working_directory: home.clone(),
+            shell: "bash".to_owned(),
+            startup: "login".to_owned(),
+            ..Default::default()
+        };
+        let mut client = watched.session.client.clone();
+        let spec = shellglass_tests::calls::with_token(spec, &watched.agent);
+        client.create_session(spec).await.unwrap();
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    assert!(!watched.marker("env-ran").exists());
+    // The daemon of the tests has this home itself, so that is not chosen.
+    assert_eq!(watched.waiting().await, []);
+}
+
+#[tokio::test]
+async fn nobody_can_give_a_command_another_text_than_the_one_that_is_judged() {
+    let watched = Watched::start("").await;
+    for name in ["__sg_code", "__sg_dir", "__SG_LOOP"] {
+        let mut request = watched.session.request("echo hi");
+        request.env.insert(name.to_owned(), "touch ran".to_owned());
+        let request = shellglass_tests::calls::with_token(request, &watched.agent);
+        let tried = watched.session.client.clone().run(request).await;
+        refused(tried, Code::InvalidArgument);
+    }
+    for name in ["__sg_code", "BASH_FUNC___sg_loop%%"] {
+        let spec = glass_proto::shellglass::v1::CreateSessionRequest {
+            env: [(name.to_owned(), "touch ran".to_owned())].into(),
+            ..Default::default()
+        };
+        let mut client = watched.session.client.clone();
+        refused(client.create_session(spec).await, Code::InvalidArgument);
+    }
+    assert!(!watched.marker("ran").exists());
+}
+
+#[tokio::test]
+async fn an_allowed_command_runs_where_it_was_shown_to() {
+    let watched = Watched::over(Daemon::start(MOVING), SessionMode::Pipe).await;
+    let (shown, other) = (watched.marker("shown"), watched.marker("other"));
+    for folder in [&shown, &other] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    success(watched.run(&format!("cd {}", shown.display())).await);
+    let slow = watched.session.with_args("sleep 1", |_| ());
+    let slow = watched.ask(slow);
+    watched
+        .session
+        .until("it sleeps", |it| it.active_command == "sleep 1")
+        .await;
+    // It moves the session behind the back of the next one.
+    let moving = watched.session.with_args("true", |args| {
+        args.working_directory = other.display().to_string();
+    });
+    let moving = watched.ask(moving);
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let asked = watched.ask(watched.session.request("touch here"));
+    let waiting = watched.until_waiting(1).await.remove(0);
+    assert_eq!(waiting.working_directory, shown.display().to_string());
+    watched
+        .answer(&waiting.approval_id, true, ApprovalScope::Once)
+        .await;
+    for one in [slow, moving, asked] {
+        success(one.await.unwrap());
+    }
+    assert!(shown.join("here").exists() && !other.join("here").exists());
+}
+
+#[tokio::test]
+async fn an_ignored_path_is_refused_wherever_the_session_goes_before_its_turn() {
+    let watched = Watched::over(Daemon::start(MOVING), SessionMode::Pipe).await;
+    let private = watched.marker("private");
+    std::fs::create_dir(&private).unwrap();
+    std::fs::write(private.join("key"), "secret\n").unwrap();
+    std::fs::write(watched.marker(".shellglassignore"), "private/key\n").unwrap();
+    let slow = watched.ask(watched.session.request("sleep 1"));
+    watched
+        .session
+        .until("it sleeps", |it| it.active_command == "sleep 1")
+        .await;
+    let moving = watched.session.with_args("true", |args| {
+        args.working_directory = private.display().to_string();
+    });
+    let moving = watched.ask(moving);
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let reading = watched.ask(watched.session.request("cat key"));
+    success(slow.await.unwrap());
+    success(moving.await.unwrap());
+    let why = rejected(reading.await.unwrap());
+    assert!(why.contains("ignored here"), "{why}");
+}
+
+#[tokio::test]
+async fn an_agent_does_not_choose_which_ignore_file_holds() {
+    let watched = Watched::start("").await;
+    std::fs::create_dir(watched.marker("sub")).unwrap();
+    std::fs::write(watched.marker(".shellglassignore"), "*.env\n").unwrap();
+    std::fs::write(watched.marker("a.env"), "secret\n").unwrap();
+    let sub = watched.marker("sub").to_string_lossy().into_owned();
+    let spec = glass_proto::shellglass::v1::CreateSessionRequest {
+        working_directory: sub.clone(),
+        workspace_root: sub,
+        shell: "bash".to_owned(),
+        ..Default::default()
+    };
+    let mut client = watched.session.client.clone();
+    let spec = shellglass_tests::calls::with_token(spec, &watched.agent);
+    let id = client
+        .create_session(spec)
+        .await
+        .unwrap()
+        .into_inner()
+        .session_id;
+    let session = TestSession { client, id };
+    let watched = Watched { session, ..watched };
+    rejected(watched.run("cat ../a.env").await);
+}
+
+#[tokio::test]
+async fn the_default_shell_is_nothing_that_an_agent_has_chosen() {
+    let watched = Watched::start("").await;
+    let spec = glass_proto::shellglass::v1::CreateSessionRequest::default();
+    let mut client = watched.session.client.clone();
+    let spec = shellglass_tests::calls::with_token(spec, &watched.agent);
+    let id = client
+        .create_session(spec)
+        .await
+        .unwrap()
+        .into_inner()
+        .session_id;
+    let session = TestSession { client, id };
+    let mut watched = Watched { session, ..watched };
+    success(watched.run("echo hi").await);
+    watched.restart().await;
+    success(watched.run("echo hi").await);
 }

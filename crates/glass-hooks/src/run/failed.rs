@@ -17,8 +17,6 @@ pub(crate) struct Failed {
 /// Why a hook failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Why {
-    #[error("it had no turn within {} ms, because too many hooks run", .0.as_millis())]
-    Busy(Duration),
     #[error("it cannot be started: {0}")]
     Start(io::Error),
     #[error("it exited with code {0}")]

@@ -10,7 +10,8 @@ use crate::shell::{self, OWN_LABELS, REPORT_LABEL, REQUEST_LABEL, WALLS_LABEL, W
 use crate::state::{Held, Input, Way, never_ran};
 use crate::tag::Tag;
 use glass_model::{
-    AbortReason, Event, Execution, ExitDetails, LaunchId, Outcome, Phase, ShellId, WaitStatus,
+    AbortReason, Answer, Event, Execution, ExitDetails, LaunchId, Outcome, Phase, ShellId,
+    WaitStatus,
 };
 use glass_spawn::{LaunchInfo, Launched, tree};
 use std::collections::HashMap;
@@ -343,6 +344,10 @@ impl Actor {
                 // Its caller lost the connection, cannot find it again, and may
                 // have asked anew.
                 let why = "the daemon was restarted before the command began";
+                if held == Held::Yes {
+                    let answered = self.audit_answered(id, &Answer::default(), "restart");
+                    self.write(vec![answered], Aftermath::default());
+                }
                 self.finish(id, never_ran(why.to_owned()));
             }
         }

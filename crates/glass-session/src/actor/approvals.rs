@@ -3,9 +3,9 @@
 
 use super::{Actor, Aftermath};
 use crate::context::now_ms;
-use crate::gate::{Gate, Judged, Question};
+use crate::gate::{Asked, CannotRemember, Gate, Judged, Question};
 use crate::state::{Held, Input};
-use glass_model::{Answer, Approval, ApprovalId, EventBody, ShellId};
+use glass_model::{Answer, Approval, ApprovalId, ApprovalScope, EventBody, ShellId};
 use glass_store::Change;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,17 @@ impl Actor {
         if let Some(execution) = self.accepted.get_mut(&id) {
             execution.held = held == Held::Yes;
         }
+    }
+
+    /// Why a command must not run where the session has gone since it was let
+    /// pass, if so.
+    pub(super) fn is_ignored_now(&self, id: ShellId) -> Option<String> {
+        let execution = self.accepted.get(&id)?;
+        if !execution.requested_cwd.is_empty() || execution.cwd == self.session.cwd {
+            return None;
+        }
+        let asked = Asked::of(&self.session, execution, false);
+        self.gate.ignores_now(&asked)
     }
 
     /// Does with a held command what its gate says.
@@ -56,6 +67,7 @@ impl Actor {
             sandbox: execution.sandbox.clone(),
             asked_by: execution.asked_by,
             reason: question.reason,
+            about_session: question.about_session,
             prefixes: question.prefixes,
             asked_ms,
             deadline_ms: Some(asked_ms.saturating_add(wait_ms)),
@@ -72,9 +84,19 @@ impl Actor {
     }
 
     /// Takes a person's word. Says whether there was a question.
-    pub(super) async fn answered(&mut self, id: ShellId, answer: &Answer) -> bool {
-        if !self.is_asked(id) {
-            return false;
+    pub(super) async fn answered(
+        &mut self,
+        id: ShellId,
+        answer: &Answer,
+    ) -> Result<bool, CannotRemember> {
+        let mut waiting = self.approvals.iter();
+        let asked = waiting.find(|(approval, _)| approval.id.0 == id);
+        let Some(approval) = asked.map(|(approval, _)| approval.clone()) else {
+            return Ok(false);
+        };
+        if answer.approve {
+            // First what can fail, so that nothing runs that was not wanted so.
+            self.remember(&approval, answer.scope)?;
         }
         let reason = match answer.reason.trim() {
             "" => String::new(),
@@ -83,12 +105,32 @@ impl Actor {
         if answer.approve {
             let detail = format!("a person allowed it{reason}");
             let by = "a person".to_owned();
-            self.release_held(id, by, Some((detail, answer))).await;
+            // It runs where the person has seen that it would.
+            if let Some(execution) = self.accepted.get_mut(&id) {
+                execution.requested_cwd.clone_from(&approval.cwd);
+            }
+            self.release_held(id, by, Some((detail, answer, approval.cwd)))
+                .await;
         } else {
             let why = format!("a person refused it{reason}");
             self.refuse(id, answer, "person", why).await;
         }
-        true
+        Ok(true)
+    }
+
+    fn remember(&self, approval: &Approval, scope: ApprovalScope) -> Result<(), CannotRemember> {
+        let memory = &self.gate.memory;
+        match scope {
+            ApprovalScope::Once => return Ok(()),
+            ApprovalScope::Session => {
+                memory.remember(&approval.command, &approval.prefixes, &approval.sandbox)?;
+            }
+            ApprovalScope::Always => self.context.remembered.remember(&approval.prefixes)?,
+        }
+        if approval.about_session {
+            memory.trust_session();
+        }
+        Ok(())
     }
 
     fn is_asked(&self, id: ShellId) -> bool {
@@ -96,19 +138,24 @@ impl Actor {
         waiting.any(|(approval, _)| approval.id.0 == id)
     }
 
-    async fn release_held(&mut self, id: ShellId, by: String, told: Option<(String, &Answer)>) {
+    async fn release_held(
+        &mut self,
+        id: ShellId,
+        by: String,
+        told: Option<(String, &Answer, String)>,
+    ) {
         self.hold(id, Held::No);
         self.approvals.retain(|(approval, _)| approval.id.0 != id);
         self.passed.insert(id, by);
-        let change = Change::ReleaseExecution { shell_id: id };
+        let release = |cwd| Change::ReleaseExecution { shell_id: id, cwd };
         match told {
-            Some((detail, answer)) => {
+            Some((detail, answer, cwd)) => {
                 let answered = self.audit_answered(id, answer, "person");
                 let status = "approved".to_owned();
                 let body = EventBody::Status { status, detail };
-                self.tell(id, body, vec![change, answered]);
+                self.tell(id, body, vec![release(Some(cwd)), answered]);
             }
-            None => self.write(vec![change], Aftermath::default()),
+            None => self.write(vec![release(None)], Aftermath::default()),
         }
         self.take(Input::Release(id)).await;
     }

@@ -84,9 +84,14 @@ impl Actor {
         failpoint::hit("accepted");
         if let Err(error) = written {
             self.watchers.remove(&id);
+            // It never was, so nothing of its end is written.
+            (self.fresh, self.refused) = (Some(id), Some(error));
             self.take(Input::Abort(Some(id), glass_model::AbortReason::User))
                 .await;
+            self.fresh = None;
             self.accepted.remove(&id);
+            self.passed.remove(&id);
+            let error = self.refused.take().unwrap_or(WriteError::DiskFull);
             drop(reply.send(Err(Refusal::Write(error))));
             return;
         }
@@ -134,6 +139,9 @@ impl Actor {
     pub(super) async fn begin_warm(&mut self, id: ShellId) -> Option<Input> {
         if !self.enter_room_of(id).await {
             return Some(Input::CannotRun(WRONG_ROOM.to_owned()));
+        }
+        if let Some(why) = self.is_ignored_now(id) {
+            return Some(Input::NotAllowed(why));
         }
         match self.mend_walls().await {
             Ok(Standing::Sound) => {}

@@ -19,6 +19,9 @@ impl Actor {
         if !self.enter_room_of(id).await {
             return Some(Input::CannotRun(WRONG_ROOM.to_owned()));
         }
+        if let Some(why) = self.is_ignored_now(id) {
+            return Some(Input::NotAllowed(why));
+        }
         let Some(execution) = self.accepted.get(&id).cloned() else {
             return Some(Input::CannotRun("it is not known".to_owned()));
         };

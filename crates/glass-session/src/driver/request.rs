@@ -346,10 +346,23 @@ fn check_bytes(what: &'static str, bytes: &[u8], limit: usize) -> Result<(), Req
     Ok(())
 }
 
-fn is_name(name: &str) -> bool {
+/// What the driver's own variables begin with. Whoever could set those could
+/// have another command run than the one that was judged.
+const OWN_PREFIX: &str = "__sg";
+
+/// Whether a command can be given a variable of this name.
+pub(crate) fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes
         .next()
         .is_some_and(|first| first == b'_' || first.is_ascii_alphabetic())
         && bytes.all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+        && !is_own(name)
+}
+
+/// Whether a name is one of the driver's own, or an exported function's that
+/// would pass for one.
+pub(crate) fn is_own(name: &str) -> bool {
+    let name = name.strip_prefix("BASH_FUNC_").unwrap_or(name);
+    name.to_ascii_lowercase().starts_with(OWN_PREFIX)
 }

@@ -7,8 +7,8 @@ use crate::errors::{CreateError, NoWalls};
 use crate::feed::Feed;
 use crate::gate::SessionGate;
 use crate::sandbox::{check_restricts_nothing, has_walls};
-use crate::{random, shells};
-use glass_model::{EventIndex, Mode, Role, SandboxPolicy, Session, SessionId, Startup};
+use crate::{driver, random, shells};
+use glass_model::{EventIndex, Mode, Role, SandboxPolicy, Session, SessionId, Shell, Startup};
 use glass_sandbox::{Effective, Workspace};
 use glass_store::Change;
 use rustix::fs::{Access, AtFlags, CWD};
@@ -73,6 +73,9 @@ pub struct SessionSpec {
     pub ephemeral: bool,
 }
 
+/// Characters of a chosen variable that are shown to a person.
+const CHOSEN_CHARS_MAX: usize = 200;
+
 impl Engine {
     /// Makes a session and starts its shell.
     pub async fn create(&self, caller: &Caller, spec: SessionSpec) -> Result<Session, CreateError> {
@@ -116,6 +119,7 @@ impl Engine {
             &spec.shell
         };
         let shell = shells::find(asked, &env)?;
+        let chosen = self.chosen(caller, &env, &shell)?;
         let wanted = spec.mode.or(settings.mode);
         let drivable = shell.kind != glass_model::ShellKind::Other;
         let mode = match wanted {
@@ -145,6 +149,7 @@ impl Engine {
             cwd,
             env,
             sandbox: spec.sandbox,
+            chosen,
             workspace_root: workspace.path().to_string_lossy().into_owned(),
             scrollback: or(spec.scrollback, SCROLLBACK_LINES_DEFAULT)
                 .clamp(*SCROLLBACK_LINES.start(), *SCROLLBACK_LINES.end()),
@@ -208,7 +213,8 @@ impl Engine {
         }
         let extra = settings.extra_env.iter().chain(&spec.env);
         for (name, value) in extra {
-            if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            let is_odd = name.is_empty() || name.contains(['=', '\0']) || value.contains('\0');
+            if is_odd || driver::is_own(name) {
                 return Err(CreateError::Variable { name: name.clone() });
             }
             set_variable(&mut env, name, value);
@@ -219,24 +225,39 @@ impl Engine {
     /// What an agent has chosen for its session that decides what words run
     /// there: variables with other values than ours, or a shell that is not one
     /// of this machine's.
-    fn chosen(&self, session: &Session) -> Vec<String> {
-        if session.owner == Role::Person {
-            return Vec::new();
+    fn chosen(
+        &self,
+        caller: &Caller,
+        env: &[Vec<u8>],
+        shell: &Shell,
+    ) -> Result<Vec<String>, CreateError> {
+        if caller.role == Role::Person {
+            return Ok(Vec::new());
         }
-        let usual = self
-            .session_env(&SessionSpec::default())
-            .unwrap_or_default();
-        let mut chosen: Vec<String> = session
-            .env
+        let settings = &self.0.context.settings;
+        let usual = self.session_env(&SessionSpec::default())?;
+        let mut chosen: Vec<String> = env
             .iter()
             .filter(|entry| glass_sandbox::is_obeyed(variable_name(entry)))
             .filter(|entry| !usual.contains(entry))
-            .map(|entry| String::from_utf8_lossy(variable_name(entry)).into_owned())
+            .map(|entry| {
+                String::from_utf8_lossy(entry)
+                    .chars()
+                    .take(CHOSEN_CHARS_MAX)
+                    .collect()
+            })
             .collect();
-        if !self.0.shells.contains(&session.shell.path) {
-            chosen.push(session.shell.path.clone());
+        let real = |path: &str| std::fs::canonicalize(path).ok();
+        let ours = shells::find(&settings.shell, &usual).ok();
+        let mut known = self
+            .0
+            .shells
+            .iter()
+            .chain(ours.iter().map(|shell| &shell.path));
+        if !known.any(|known| known == &shell.path || real(known) == real(&shell.path)) {
+            chosen.push(shell.path.clone());
         }
-        chosen
+        Ok(chosen)
     }
 
     /// Gives a session its task.
@@ -281,12 +302,13 @@ impl Engine {
             // they want.
             _ => SandboxPolicy::default(),
         };
+        let gate = Arc::new(SessionGate::new(session.chosen.clone()));
         let handle = Handle {
             mailbox,
             live: live.clone(),
             feed: feed.clone(),
             workspace: workspace.clone(),
-            gate: Arc::new(SessionGate::new(self.chosen(&session))),
+            gate: gate.clone(),
         };
         lock(&self.0.sessions).insert(id.clone(), handle);
         let actor = Actor::new(Parts {
@@ -299,6 +321,7 @@ impl Engine {
             next,
             feed,
             live,
+            gate,
             mailbox: receiver,
         });
         let engine = Arc::downgrade(&self.0);

@@ -1,6 +1,5 @@
 //! Accepting commands.
 
-use super::gate::asked;
 use super::hooks::Unasked;
 use super::{Caller, Engine, Handle, SessionSpec, may_see};
 use crate::actor::{Finished, Message, Refusal, lock};
@@ -8,10 +7,12 @@ use crate::context::now_ms;
 use crate::driver;
 use crate::errors::{ExecuteError, LookupError, NoWalls};
 use crate::feed::Follower;
+use crate::gate::Asked;
 use crate::redaction::Secrets;
 use glass_model::{
     EventIndex, Execution, Outcome, Phase, Role, SandboxPolicy, Session, SessionId, ShellId,
 };
+use std::hash::{Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -90,7 +91,7 @@ impl Engine {
             return self.accept(caller, target, order, String::new()).await;
         }
         let scope = scope_of(caller, &order.task);
-        let _one_at_a_time = self.0.keyed_calls.lock().await;
+        let _one_at_a_time = self.key_lock(&scope, &order.tool_call_id).lock().await;
         let found = self
             .0
             .context
@@ -100,6 +101,13 @@ impl Engine {
             Some(execution) => self.attach(caller, execution, order).await,
             None => self.accept(caller, target, order, scope).await,
         }
+    }
+
+    fn key_lock(&self, scope: &str, key: &str) -> &tokio::sync::Mutex<()> {
+        let mut hasher = std::hash::DefaultHasher::new();
+        (scope, key).hash(&mut hasher);
+        let locks = &self.0.keyed_calls;
+        &locks[usize::try_from(hasher.finish()).unwrap_or(0) % locks.len()]
     }
 
     /// The execution that a call with this key has begun.
@@ -146,7 +154,7 @@ impl Engine {
             return Err(ExecuteError::MayNotSkip);
         }
         for (name, value) in &order.env {
-            if !is_variable_name(name) {
+            if !driver::is_name(name) {
                 let why = format!(
                     "'{}' cannot be a variable of a command",
                     name.escape_debug()
@@ -174,7 +182,9 @@ impl Engine {
         let sandbox = self.order_rights(caller, &session, &handle, &order)?;
         let (skip, requested) = (order.skip_approval, order.sandbox.clone());
         let execution = plan_execution(caller, &session, order, scope, sandbox);
-        let judged = self.judge(&handle, asked(&session, &execution, skip)).await;
+        let judged = self
+            .judge(&handle, Asked::of(&session, &execution, skip))
+            .await;
         let unasked = self.must_consult(&judged.gate).then(|| Unasked {
             execution: execution.clone(),
             requested,
@@ -317,7 +327,8 @@ impl Engine {
             .filter(|view| view.running.is_none() && view.queued == 0)
             .map(|view| view.session)
             .filter(|session| {
-                !session.ephemeral
+                (session.task == task || session.task.is_empty())
+                    && !session.ephemeral
                     && session.disposed_ms.is_none()
                     && session.owner == caller.role
                     && session.cwd == *cwd
@@ -431,12 +442,14 @@ fn plan_execution(
 
 /// What an idempotency key is unique in: its task, or else its caller.
 fn scope_of(caller: &Caller, task: &str) -> String {
-    if !task.is_empty() {
-        return format!("task {task}");
-    }
-    match caller.role {
-        Role::Agent => "agent".to_owned(),
-        Role::Person => "person".to_owned(),
+    let role = match caller.role {
+        Role::Agent => "agent",
+        Role::Person => "person",
+    };
+    match task {
+        "" => role.to_owned(),
+        // Nobody's answer reaches somebody with other rights.
+        task => format!("{role} task {task}"),
     }
 }
 
@@ -452,12 +465,4 @@ fn check_text(what: &str, text: &str) -> Result<(), ExecuteError> {
         return Err(ExecuteError::Invalid(why));
     }
     Ok(())
-}
-
-fn is_variable_name(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

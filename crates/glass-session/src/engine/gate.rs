@@ -5,8 +5,7 @@ use super::{Caller, Engine, Handle, may_see};
 use crate::actor::{Message, lock};
 use crate::errors::{AnswerError, LookupError};
 use crate::gate::{Asked, Gate, Judged};
-use glass_model::{Answer, Approval, ApprovalId, ApprovalScope, Execution, Role, Session};
-use std::path::PathBuf;
+use glass_model::{Answer, Approval, ApprovalId, Execution, Role};
 use tokio::sync::oneshot;
 
 /// Lines above this are read off the reactor, in bytes.
@@ -39,7 +38,7 @@ impl Engine {
                 return;
             };
             let session = lock(&handle.live).session.clone();
-            let asked = asked(&session, &execution, false);
+            let asked = Asked::of(&session, &execution, false);
             let judged = engine.judge(&handle, asked).await;
             let shell_id = execution.shell_id;
             if engine.must_consult(&judged.gate) {
@@ -93,16 +92,6 @@ impl Engine {
         let execution = found.map_err(LookupError::from)?.ok_or_else(unknown)?;
         let not_waiting = || AnswerError::NotWaiting(id);
         let handle = self.live(&execution.session).ok_or_else(not_waiting)?;
-        let approval = lock(&handle.live)
-            .approvals
-            .iter()
-            .find(|it| it.id == id)
-            .cloned();
-        let approval = approval.ok_or_else(not_waiting)?;
-        if answer.approve {
-            // First what can fail, so that nothing runs that was not wanted so.
-            self.remember(&handle, &approval, answer.scope)?;
-        }
         let (reply, answered) = oneshot::channel();
         let message = Message::Answer {
             shell_id: id.0,
@@ -115,43 +104,9 @@ impl Engine {
             .await
             .map_err(|_| not_waiting())?;
         match answered.await {
-            Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(not_waiting()),
+            Ok(Ok(true)) => Ok(()),
+            Ok(Err(error)) => Err(error.into()),
+            Ok(Ok(false)) | Err(_) => Err(not_waiting()),
         }
-    }
-
-    fn remember(
-        &self,
-        handle: &Handle,
-        approval: &Approval,
-        scope: ApprovalScope,
-    ) -> Result<(), AnswerError> {
-        let (command, prefixes) = (&approval.command, &approval.prefixes);
-        match scope {
-            ApprovalScope::Once => return Ok(()),
-            ApprovalScope::Session => handle.gate.memory.remember(command, prefixes)?,
-            ApprovalScope::Always => self.0.context.remembered.remember(prefixes)?,
-        }
-        handle.gate.memory.trust_session();
-        Ok(())
-    }
-}
-
-/// What a planned execution wants.
-pub(super) fn asked(session: &Session, execution: &Execution, skip: bool) -> Asked {
-    let cwd = match execution.requested_cwd.is_empty() {
-        true => &session.cwd,
-        false => &execution.requested_cwd,
-    };
-    let names = execution.env.iter().map(|(name, _)| name);
-    let obeyed = names.filter(|name| glass_sandbox::is_obeyed(name.as_bytes()));
-    Asked {
-        obeyed: obeyed.cloned().collect(),
-        command: execution.command.clone(),
-        shell: session.shell.kind,
-        cwd: cwd.clone(),
-        workspace: PathBuf::from(&session.workspace_root),
-        role: execution.asked_by,
-        skip,
     }
 }

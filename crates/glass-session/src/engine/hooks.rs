@@ -1,9 +1,8 @@
 //! The user's programs: asked before a command, told after it.
 
-use super::gate::asked;
 use super::{Caller, Engine, Handle};
 use crate::actor::{Message, lock};
-use crate::gate::{Gate, Judged, Question};
+use crate::gate::{Asked, Gate, Judged, Question};
 use glass_hooks::{AfterShellExecution, BeforeShellExecution, OUTPUT_BYTES_MAX, Permission};
 use glass_model::{CommandReading, Execution, Role, SandboxPolicy, Session, ShellId, signal_name};
 use serde_json::Value;
@@ -50,7 +49,8 @@ impl Engine {
             for detail in &verdicts.failures {
                 remark(&handle, shell_id, detail.clone()).await;
             }
-            let skip = unasked.skip || handle.gate.memory.knows(&unasked.execution.command);
+            let wanted = Asked::of(&session, &unasked.execution, false);
+            let skip = unasked.skip || handle.gate.knows(&wanted);
             let Judged { gate, by } = unasked.judged;
             let (gate, by) = match verdicts.permission {
                 Permission::Allow => (gate, by),
@@ -81,7 +81,7 @@ impl Engine {
     fn before(&self, session: &Session, unasked: &Unasked) -> BeforeShellExecution {
         let wording = &self.0.context.settings.wording;
         let execution = &unasked.execution;
-        let wanted = asked(session, execution, false);
+        let wanted = Asked::of(session, execution, false);
         let reading = glass_policy::Command::parse(&execution.command, wanted.shell).reading();
         let policy = unasked.requested.as_ref();
         BeforeShellExecution {
@@ -164,14 +164,21 @@ impl Engine {
 /// next question, because no rule is asked.
 fn asked_by_hook(gate: Gate, message: &str, skip: bool) -> Gate {
     let mut reason = or(message.to_owned(), "a hook wants a person to be asked");
+    let mut about_session = false;
     match gate {
         Gate::Open if skip => return Gate::Open,
         Gate::Open => {}
-        Gate::Ask(question) => reason = format!("{}\n{reason}", question.reason),
+        Gate::Ask(question) => {
+            about_session = question.about_session;
+            reason = format!("{}\n{reason}", question.reason);
+        }
         Gate::Shut(why) => return Gate::Shut(why),
     }
-    let prefixes = Vec::new();
-    Gate::Ask(Question { reason, prefixes })
+    Gate::Ask(Question {
+        reason,
+        prefixes: Vec::new(),
+        about_session,
+    })
 }
 
 fn or(text: String, otherwise: &str) -> String {

@@ -53,7 +53,7 @@ impl Engine {
         let engine = Engine(Arc::new(Inner {
             context,
             sessions: Mutex::new(HashMap::new()),
-            keyed_calls: tokio::sync::Mutex::new(()),
+            keyed_calls: std::array::from_fn(|_| tokio::sync::Mutex::new(())),
             picks: tokio::sync::Mutex::new(()),
             cursors: Mutex::new(BTreeMap::new()),
             shells,

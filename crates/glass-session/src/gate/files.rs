@@ -6,10 +6,11 @@
 
 use crate::actor::lock;
 use glass_policy::{Ignored, RuleFile};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Largest file, in bytes.
@@ -24,11 +25,14 @@ type Stamp = (u64, u64, u64, i64, i64);
 /// What a file said, or why that is no good.
 type Said<T> = Result<Option<Arc<T>>, String>;
 
-/// The files of one workspace.
+/// What is known of each file, and what it was like then.
+type Known<T> = Mutex<HashMap<PathBuf, (Stamp, Said<T>)>>;
+
+/// The files of one workspace, and of the folders above it.
 #[derive(Default)]
 pub(super) struct ProjectFiles {
-    rules: Mutex<Option<(Option<Stamp>, Said<RuleFile>)>>,
-    ignored: Mutex<Option<(Option<Stamp>, Said<Ignored>)>>,
+    rules: Known<RuleFile>,
+    ignored: Known<Ignored>,
 }
 
 impl ProjectFiles {
@@ -51,26 +55,26 @@ impl ProjectFiles {
 }
 
 fn said<T>(
-    known: &Mutex<Option<(Option<Stamp>, Said<T>)>>,
+    known: &Known<T>,
     path: &Path,
     parse: impl FnOnce(&str) -> Result<T, String>,
 ) -> Said<T> {
-    let now = stamp(path);
+    let Some(now) = stamp(path) else {
+        // Most folders have none, and nothing is kept of those.
+        return Ok(None);
+    };
     let mut known = lock(known);
-    if let Some((then, said)) = &*known
+    if let Some((then, said)) = known.get(path)
         && *then == now
     {
         return said.clone();
     }
-    let said = match now {
-        None => Ok(None),
-        Some(_) => read(path)
-            .map_err(|error| error.to_string())
-            .and_then(|text| parse(&text))
-            .map(|value| Some(Arc::new(value)))
-            .map_err(|why| format!("{} cannot be used: {why}", path.display())),
-    };
-    *known = Some((now, said.clone()));
+    let said = read(path)
+        .map_err(|error| error.to_string())
+        .and_then(|text| parse(&text))
+        .map(|value| Some(Arc::new(value)))
+        .map_err(|why| format!("{} cannot be used: {why}", path.display()));
+    known.insert(path.to_owned(), (now, said.clone()));
     said
 }
 

@@ -1,8 +1,8 @@
 //! What people have answered, for as long as they said.
 
 use crate::actor::lock;
+use glass_model::SandboxPolicy;
 use glass_policy::{Rule, RuleFile};
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -35,16 +35,20 @@ pub enum CannotRemember {
 /// way to forget.
 #[derive(Default)]
 pub(crate) struct SessionMemory {
-    rules: Mutex<Arc<Vec<Rule>>>,
+    /// With the rights that the person saw beside each.
+    rules: Mutex<Vec<(SandboxPolicy, Rule)>>,
     /// Commands that no prefix stands for, word by word.
-    exact: Mutex<HashSet<String>>,
+    exact: Mutex<Vec<(SandboxPolicy, String)>>,
     /// Whether a person has taken the session as it is.
     trusts_session: AtomicBool,
 }
 
 impl SessionMemory {
-    pub(crate) fn rules(&self) -> Arc<Vec<Rule>> {
-        lock(&self.rules).clone()
+    /// What holds for commands with these rights.
+    pub(crate) fn rules(&self, sandbox: &SandboxPolicy) -> Arc<Vec<Rule>> {
+        let rules = lock(&self.rules);
+        let held = rules.iter().filter(|(seen, _)| seen == sandbox);
+        Arc::new(held.map(|(_, rule)| rule.clone()).collect())
     }
 
     /// Whether a person has taken the session as it is, with its shell and its
@@ -59,25 +63,36 @@ impl SessionMemory {
     }
 
     /// Whether exactly this was allowed.
-    pub(crate) fn knows(&self, command: &str) -> bool {
-        lock(&self.exact).contains(command)
+    pub(crate) fn knows(&self, command: &str, sandbox: &SandboxPolicy) -> bool {
+        let exact = lock(&self.exact);
+        exact
+            .iter()
+            .any(|(seen, text)| seen == sandbox && text == command)
     }
 
     pub(crate) fn remember(
         &self,
         command: &str,
         prefixes: &[Vec<String>],
+        sandbox: &SandboxPolicy,
     ) -> Result<(), CannotRemember> {
         if prefixes.is_empty() {
+            if self.knows(command, sandbox) {
+                return Ok(());
+            }
             let mut exact = lock(&self.exact);
             if exact.len() >= REMEMBERED_MAX {
                 return Err(CannotRemember::TooMany);
             }
-            exact.insert(command.to_owned());
+            exact.push((sandbox.clone(), command.to_owned()));
             return Ok(());
         }
         let mut rules = lock(&self.rules);
-        *rules = Arc::new(with(&rules, prefixes)?);
+        if rules.len() + prefixes.len() > REMEMBERED_MAX {
+            return Err(CannotRemember::TooMany);
+        }
+        let new = prefixes.iter().cloned().map(Rule::remembered);
+        rules.extend(new.map(|rule| (sandbox.clone(), rule)));
         Ok(())
     }
 }
@@ -86,25 +101,26 @@ impl SessionMemory {
 pub(crate) struct Remembered {
     path: PathBuf,
     rules: Mutex<Arc<Vec<Rule>>>,
+    /// Why the file is left alone, if it cannot be used.
+    broken: Option<String>,
 }
 
 impl Remembered {
     /// Reads what was remembered. A file that cannot be used is left alone, and
     /// nothing is remembered then.
     pub(crate) fn open(path: &Path) -> Remembered {
-        let rules = match std::fs::read_to_string(path) {
-            Ok(text) => match RuleFile::parse_unchecked(&text) {
-                Ok(file) => file.rules,
-                Err(error) => {
-                    tracing::error!(path = %path.display(), %error, "remembered answers are lost");
-                    Vec::new()
-                }
-            },
-            Err(_) => Vec::new(),
+        let read = match std::fs::read_to_string(path) {
+            Ok(text) => RuleFile::parse_unchecked(&text).map_err(|error| error.to_string()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(RuleFile::default()),
+            Err(error) => Err(error.to_string()),
         };
+        if let Err(error) = &read {
+            tracing::error!(path = %path.display(), %error, "nothing is remembered");
+        }
         Remembered {
             path: path.to_owned(),
-            rules: Mutex::new(Arc::new(rules)),
+            broken: read.as_ref().err().cloned(),
+            rules: Mutex::new(Arc::new(read.unwrap_or_default().rules)),
         }
     }
 
@@ -116,12 +132,16 @@ impl Remembered {
         if prefixes.is_empty() {
             return Err(CannotRemember::NoPrefix);
         }
-        let mut rules = lock(&self.rules);
-        let new = with(&rules, prefixes)?;
-        self.write(&new).map_err(|source| CannotRemember::File {
+        let no_file = |source| CannotRemember::File {
             path: self.path.clone(),
             source,
-        })?;
+        };
+        if let Some(why) = &self.broken {
+            return Err(no_file(io::Error::other(why.clone())));
+        }
+        let mut rules = lock(&self.rules);
+        let new = with(&rules, prefixes)?;
+        self.write(&new).map_err(no_file)?;
         *rules = Arc::new(new);
         Ok(())
     }
@@ -150,4 +170,40 @@ fn with(rules: &[Rule], prefixes: &[Vec<String>]) -> Result<Vec<Rule>, CannotRem
         rules.push(Rule::remembered(prefix.clone()));
     }
     Ok(rules)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CannotRemember, Remembered, SessionMemory};
+    use glass_model::{SandboxKind, SandboxPolicy};
+
+    #[test]
+    fn an_answer_for_the_session_holds_for_the_rights_that_were_shown() {
+        let memory = SessionMemory::default();
+        let (few, many) = (
+            SandboxPolicy {
+                kind: SandboxKind::WorkspaceReadOnly,
+                ..SandboxPolicy::default()
+            },
+            SandboxPolicy::none(),
+        );
+        memory.remember("a $x", &[], &few).expect("room");
+        let prefix = vec!["touch".to_owned()];
+        memory.remember("touch a", &[prefix], &few).expect("room");
+        assert!(memory.knows("a $x", &few) && !memory.knows("a $x", &many));
+        assert_eq!(memory.rules(&few).len(), 1);
+        assert_eq!(memory.rules(&many).len(), 0);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("remembered.toml");
+        std::fs::write(&path, "[[rule]\nmine").expect("a file");
+        let remembered = Remembered::open(&path);
+        let tried = remembered.remember(&[vec!["touch".to_owned()]]);
+        assert!(matches!(tried, Err(CannotRemember::File { .. })));
+        let text = std::fs::read_to_string(&path).expect("it is there");
+        assert_eq!(text, "[[rule]\nmine");
+    }
 }

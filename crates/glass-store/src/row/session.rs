@@ -5,20 +5,22 @@ use glass_model::{Mode, Session, Shell, ShellKind, Startup};
 use rusqlite::{Connection, Row, params};
 
 use crate::error::ReadError;
-use crate::row::{natural, role_column, role_of, sandbox_column, sandbox_of};
+use crate::row::{
+    natural, role_column, role_of, sandbox_column, sandbox_of, texts_column, texts_of,
+};
 
 /// The columns that [`read`] expects, in this order. A session was last active
 /// when its last event happened, unless its row says that it was later.
 pub(crate) const SELECT: &str = "SELECT id, name, task, owner, mode, auto, shell_kind, \
      shell_path, startup, cwd, env, sandbox, workspace_root, scrollback, cols, rows, ephemeral, \
      created_ms, max(active_ms, coalesce((SELECT at_ms FROM events AS last \
-     WHERE last.session = row ORDER BY idx DESC LIMIT 1), active_ms)), disposed_ms \
+     WHERE last.session = row ORDER BY idx DESC LIMIT 1), active_ms)), disposed_ms, chosen \
      FROM sessions JOIN session_env AS env ON env.session = row";
 
 const INSERT: &str = "INSERT INTO sessions (id, name, task, owner, mode, auto, shell_kind, \
      shell_path, startup, cwd, sandbox, workspace_root, scrollback, cols, rows, ephemeral, \
-     created_ms, active_ms, disposed_ms) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+     created_ms, active_ms, disposed_ms, chosen) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
+     ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
 
 /// Writes a new session and returns its row.
 pub(crate) fn insert(conn: &Connection, session: &Session) -> rusqlite::Result<i64> {
@@ -42,6 +44,7 @@ pub(crate) fn insert(conn: &Connection, session: &Session) -> rusqlite::Result<i
         session.created_ms,
         session.active_ms,
         session.disposed_ms,
+        texts_column(&session.chosen),
     ])?;
     let row = conn.last_insert_rowid();
     write_env(conn, row, &session.env)?;
@@ -145,6 +148,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session, ReadError> {
         cols: natural(row.get(14)?, "a session")?,
         rows: natural(row.get(15)?, "a session")?,
         ephemeral: row.get(16)?,
+        chosen: texts_of(row.get_ref(20)?.as_blob_or_null().map_err(|_| corrupt())?)?,
         created_ms: row.get(17)?,
         active_ms: row.get(18)?,
         disposed_ms: row.get(19)?,

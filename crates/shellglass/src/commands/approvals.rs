@@ -15,8 +15,9 @@ use glass_proto::shellglass::v1::{Approval, ApprovalScope, Empty, ResolveApprova
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Columns of a command; longer lines are folded.
-const COMMAND_COLUMNS: usize = 96;
+/// Columns of a text; longer lines are folded, so that no terminal folds them
+/// without saying so.
+const COLUMNS: usize = 72;
 
 /// Lists what waits, or answers.
 pub(super) async fn approvals(arguments: &Approvals) -> Result<ExitCode, Failure> {
@@ -88,14 +89,15 @@ fn page(approval: &Approval, now_ms: i64) -> String {
     }
     let left = (approval.deadline_unix_ms - now_ms).max(0) / 1000;
     page += &format!("  {left} s left\n");
-    for line in text::shown(&approval.command, COMMAND_COLUMNS) {
+    for line in text::shown(&approval.command, COLUMNS) {
         page += &format!("  | {line}\n");
     }
     page += &format!("  in {}\n", text::visible(&approval.working_directory));
     let rights = approval.sandbox_policy.as_ref().map(rights);
     page += &format!("  with {}\n", rights.unwrap_or_default());
-    for line in approval.reason.lines() {
-        page += &format!("  because {}\n", text::visible(line));
+    page += "  because\n";
+    for line in text::shown(&approval.reason, COLUMNS) {
+        page += &format!("  : {line}\n");
     }
     match approval.prefixes.as_slice() {
         [] => page += "  only once, or word for word in its session\n",
@@ -155,8 +157,9 @@ mod tests {
   | ls
   | <U+001B>[2J<U+202E>rm -rf x<U+000D><U+003C>U+0041>
   in /w<U+009B>
-  with \n  because no rule allows it
-  because <U+001B>]0;title<U+0007>
+  with \n  because
+  : no rule allows it
+  : <U+001B>]0;title<U+0007>
   only once, or word for word in its session
 "
         );

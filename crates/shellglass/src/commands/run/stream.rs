@@ -18,6 +18,9 @@ use tonic::{Code, Status, Streaming};
 /// Between two attempts to find a daemon.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
 
+/// Columns of the reason why a command waits.
+const REASON_COLUMNS: usize = 72;
+
 /// How often a silent command is looked at.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -283,8 +286,8 @@ impl Follower {
 fn waits(pending: &ShellApprovalPending) {
     let id = &pending.approval_id;
     eprintln!("shellglass: waits for approval {id}");
-    for line in pending.reason.lines() {
-        eprintln!("  {}", glass_policy::text::visible(line));
+    for line in glass_policy::text::shown(&pending.reason, REASON_COLUMNS) {
+        eprintln!("  : {line}");
     }
     eprintln!("hint: `shellglass approvals approve {id}`, or `approvals deny {id}`, elsewhere");
 }
