@@ -3,9 +3,13 @@
 //! Invariant: every submitted execution is finished exactly once, and a command
 //! that may have executed a word is never begun again.
 
-use glass_model::signal_of_exit_code;
-use glass_model::{AbortReason, ExitDetails, Mode, Outcome, ShellId, Startup, WaitStatus};
+mod ends;
+
+use ends::{aborted, ended, outcome_of, rejected};
+use glass_model::{AbortReason, Mode, Outcome, ShellId, Startup, WaitStatus};
 use std::collections::{HashMap, VecDeque};
+
+pub(crate) use ends::never_ran;
 
 /// How often a command whose shell died before reading it is offered to
 /// another one.
@@ -453,47 +457,6 @@ impl State {
             current.abort.get_or_insert(AbortReason::User);
         }
         effects.push(Effect::EndSession);
-    }
-}
-
-fn ended(code: i32) -> Outcome {
-    let details = ExitDetails {
-        signal: signal_of_exit_code(code),
-        ..ExitDetails::default()
-    };
-    Outcome {
-        code: Some(code),
-        details,
-        ..Outcome::default()
-    }
-}
-
-fn outcome_of(status: WaitStatus) -> Outcome {
-    match status {
-        WaitStatus::Exited(code) => ended(code),
-        WaitStatus::Signaled(signal) => ended(128 + signal),
-        WaitStatus::Unknown => Outcome::default(),
-    }
-}
-
-fn aborted(reason: AbortReason) -> Outcome {
-    Outcome {
-        abort: Some(reason),
-        ..Outcome::default()
-    }
-}
-
-fn rejected(why: String) -> Outcome {
-    Outcome {
-        rejected: Some(why),
-        ..Outcome::default()
-    }
-}
-
-pub(crate) fn never_ran(why: String) -> Outcome {
-    Outcome {
-        spawn_error: Some(why),
-        ..Outcome::default()
     }
 }
 
