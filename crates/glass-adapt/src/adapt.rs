@@ -23,8 +23,8 @@ pub struct Adapted {
     pub tool: &'static str,
     /// Variables for this command alone.
     pub env: Vec<(&'static str, &'static str)>,
-    /// What was added and why, for people.
-    pub notes: Vec<String>,
+    /// Why, for people.
+    pub why: &'static str,
 }
 
 /// What has to be added to a command so that its tool answers without a
@@ -36,21 +36,12 @@ pub fn adapt(command: &str, shell: ShellKind) -> Option<Adapted> {
         true => command.to_owned(),
         false => insert(command, &simple, entry, shell)?,
     };
-    let env: Vec<(&str, &str)> = entry
-        .env
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
-    let mut added = entry.insert.join(" ");
-    for (name, value) in &env {
-        let blank = if added.is_empty() { "" } else { " " };
-        added += &format!("{blank}{name}={value}");
-    }
+    let env = entry.env.iter();
     Some(Adapted {
         command: text,
         tool: &entry.tool,
-        env,
-        notes: vec![format!("added `{added}`: {}", entry.reason)],
+        env: env.map(|(name, value)| (&**name, &**value)).collect(),
+        why: &entry.reason,
     })
 }
 

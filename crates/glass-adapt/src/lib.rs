@@ -16,4 +16,4 @@ mod tools;
 
 pub use adapt::{Adapted, adapt};
 pub use sections::{LINE_BYTES_MAX, Sections, TEXT_CHARS_MAX, Tool};
-pub use tools::{ToolsError, failures, names};
+pub use tools::{ToolsError, failures, names, sets};

@@ -81,6 +81,13 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
+/// Whether this is a variable of some entry with its very value: such a one is
+/// harmless, whoever sets it.
+pub fn sets(name: &str, value: &str) -> bool {
+    let known = |entry: &Entry| entry.env.get(name).is_some_and(|known| known == value);
+    tools().iter().any(known)
+}
+
 /// Every built-in example that does not come true.
 pub fn failures() -> Vec<ToolsError> {
     let mut failures = Vec::new();
