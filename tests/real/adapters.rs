@@ -129,6 +129,18 @@ async fn codex_and_claude_of_an_agent_get_their_flags_and_that_is_shown() {
 }
 
 #[tokio::test]
+async fn a_long_prompt_is_adapted_too_and_the_remark_stays_short() {
+    let bench = Bench::new("").await;
+    let prompt = "fix it ".repeat(1000);
+    let command = format!("codex exec '{prompt}'");
+    success(bench.run_as_agent(keyed(&bench, &command)).await);
+    success(bench.run_as_agent(keyed(&bench, &command)).await);
+    assert_eq!(bench.calls(), format!("<codex><exec><--json><{prompt}>\n"));
+    let remarks = bench.remarks().await;
+    assert!(remarks[0].chars().count() < 600, "{remarks:?}");
+}
+
+#[tokio::test]
 async fn what_a_person_types_is_run_as_it_is_typed() {
     let bench = Bench::new("").await;
     let ran = bench.session.run("codex 'fix it'").await;

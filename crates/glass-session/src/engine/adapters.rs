@@ -4,10 +4,11 @@
 //! changed before anything else happens: the gate, the hooks, the journal and
 //! the shell see what runs, and the history says what was added and why.
 
+use super::gate::INLINE_BYTES_MAX;
 use super::{Caller, Engine, OrderSpec};
 use crate::context::variable_name;
 use glass_adapt::Adapted;
-use glass_model::{Role, Session};
+use glass_model::{Role, Session, ShellKind};
 
 /// Most characters of a command that are repeated in a remark.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -22,7 +23,7 @@ pub struct Adapting {
 impl Engine {
     /// Adds to an order what its tool needs here. Answers with what was added
     /// and why.
-    pub(super) fn adapt(
+    pub(super) async fn adapt(
         &self,
         caller: &Caller,
         session: &Session,
@@ -33,7 +34,7 @@ impl Engine {
         if caller.role != Role::Agent {
             return None;
         }
-        let mut adapted = glass_adapt::adapt(&order.command, session.shell.kind)?;
+        let mut adapted = adapted(&order.command, session.shell.kind).await?;
         if adapting.off.iter().any(|tool| tool == adapted.tool) {
             return None;
         }
@@ -59,9 +60,23 @@ impl Engine {
 
 /// Whether an execution's command is what came of this one, whatever was
 /// switched on when it was accepted.
-pub(super) fn came_of(ran: &str, asked: &str, session: &Session) -> bool {
-    let adapted = || glass_adapt::adapt(asked, session.shell.kind);
-    ran == asked || adapted().is_some_and(|adapted| adapted.command == ran)
+pub(super) async fn came_of(ran: &str, asked: &str, session: &Session) -> bool {
+    if ran == asked {
+        return true;
+    }
+    let adapted = adapted(asked, session.shell.kind).await;
+    adapted.is_some_and(|adapted| adapted.command == ran)
+}
+
+/// Lines that may take their time are read off the reactor. One that cannot be
+/// is left as it is.
+async fn adapted(command: &str, shell: ShellKind) -> Option<Adapted> {
+    if command.len() <= INLINE_BYTES_MAX {
+        return glass_adapt::adapt(command, shell);
+    }
+    let command = command.to_owned();
+    let adapted = tokio::task::spawn_blocking(move || glass_adapt::adapt(&command, shell));
+    adapted.await.ok()?
 }
 
 /// The original, what runs instead, and why.

@@ -172,7 +172,7 @@ impl Engine {
             Target::Session(_) | Target::Ephemeral(_) => None,
         };
         let (session, handle) = self.find_target(caller, target, &order).await?;
-        let adapted = self.adapt(caller, &session, &mut order);
+        let adapted = self.adapt(caller, &session, &mut order).await;
         let sandbox = self.order_rights(caller, &session, &handle, &order)?;
         let (skip, requested) = (order.skip_approval, order.sandbox.clone());
         let execution = plan_execution(caller, &session, order, scope, sandbox);
@@ -339,7 +339,7 @@ impl Engine {
     ) -> Result<Ticket, ExecuteError> {
         let session = self.session(caller, execution.session.as_str())?.session;
         let shell_id = execution.shell_id;
-        if !came_of(&execution.command, &order.command, &session) {
+        if !came_of(&execution.command, &order.command, &session).await {
             let tool_call_id = order.tool_call_id;
             return Err(ExecuteError::OtherCommand {
                 tool_call_id,

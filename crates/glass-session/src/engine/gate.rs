@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use tokio::sync::oneshot;
 
 /// Lines above this are read off the reactor, in bytes.
-const INLINE_BYTES_MAX: usize = 2 * 1024;
+pub(super) const INLINE_BYTES_MAX: usize = 2 * 1024;
 
 impl Engine {
     /// What a command has to pass.
