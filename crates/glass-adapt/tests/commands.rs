@@ -165,13 +165,18 @@ fn part() -> impl Strategy<Value = String> {
 }
 
 fn line() -> impl Strategy<Value = String> {
+    // Beginnings that are adapted as they stand, and those that are not.
     let tool = prop::sample::select(vec![
         "codex",
+        "codex exec",
+        "codex 'a b'",
         "claude",
+        "claude -p x",
         "git",
-        "npm",
-        "pip",
-        "terraform",
+        "git fetch",
+        "npm init",
+        "pip install",
+        "terraform plan",
         "",
     ]);
     let blank = prop::sample::select(vec![" ", "  ", "\t", ""]);
