@@ -1,6 +1,7 @@
 //! The real program with real shells on a real kernel.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a failing test panics")]
 
+mod adapters;
 mod approvals;
 mod audit;
 mod bad_input;

@@ -69,6 +69,8 @@ pub(crate) enum Message {
     /// journal.
     Execute {
         execution: Box<Execution>,
+        /// What was added to its command, and why.
+        adapted: Option<String>,
         /// None where its gate is not known yet; `Judge` will tell.
         judged: Option<Judged>,
         reply: oneshot::Sender<Result<Accepted, Refusal>>,

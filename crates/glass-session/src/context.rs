@@ -1,6 +1,6 @@
 //! What all sessions of a daemon share.
 
-use crate::engine::Wording;
+use crate::engine::{Adapting, Wording};
 use crate::gate::{Gatekeeping, Remembered};
 use crate::redaction::{Detectors, Redaction};
 use crate::routes::Routes;
@@ -44,6 +44,9 @@ pub struct Settings {
     pub wording: Wording,
     /// What is taken out of output; absent where that is switched off.
     pub redaction: Option<Redaction>,
+    /// Which tools of agents are made to answer without a terminal; absent where
+    /// none is.
+    pub adapting: Option<Adapting>,
 }
 
 /// What all sessions share.

@@ -1,5 +1,6 @@
 //! All sessions of a daemon, and the way in for callers.
 
+mod adapters;
 mod audit;
 mod create;
 mod excerpt;
@@ -28,6 +29,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
+pub use adapters::Adapting;
 pub use audit::AuditError;
 pub use create::SessionSpec;
 pub use execute::{OrderSpec, Target, Ticket};

@@ -102,7 +102,10 @@ impl Asked {
             true => &session.cwd,
             false => &execution.requested_cwd,
         };
-        let names = execution.env.iter().map(|(name, _)| name);
+        // What our own adapters set says nothing about the one who asks.
+        let given = execution.env.iter();
+        let given = given.filter(|(name, value)| !glass_adapt::sets(name, value));
+        let names = given.map(|(name, _)| name);
         let obeyed = names.filter(|name| glass_sandbox::is_obeyed(name.as_bytes()));
         Asked {
             command: execution.command.clone(),

@@ -39,8 +39,8 @@ pub use actor::{Finished, OutputEnd};
 pub use context::Settings;
 pub use engine::Wording;
 pub use engine::{
-    AuditError, Caller, Engine, Gathered, Late, OrderSpec, OutputFile, OutputPage, Projection,
-    SessionSpec, SessionView, Target, Ticket,
+    Adapting, AuditError, Caller, Engine, Gathered, Late, OrderSpec, OutputFile, OutputPage,
+    Projection, SessionSpec, SessionView, Target, Ticket,
 };
 pub use errors::{AnswerError, CreateError, EngineError, ExecuteError, LookupError, NoWalls};
 pub use feed::Follower;

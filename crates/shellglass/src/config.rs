@@ -5,6 +5,7 @@
 //! command that has them. Nothing is read that is not there, so that a command
 //! without a configuration costs a few failed look-ups.
 
+mod adapters;
 mod environment;
 mod error;
 mod hooks;

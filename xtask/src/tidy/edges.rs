@@ -6,6 +6,7 @@ use super::{Finding, Tree};
 /// A crate, and those of ours that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("glass-model", &[]),
+    ("glass-adapt", &["glass-model", "glass-policy"]),
     ("glass-hooks", &["glass-spawn"]),
     ("glass-vt", &[]),
     ("glass-policy", &["glass-model"]),
@@ -16,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "glass-session",
         &[
+            "glass-adapt",
             "glass-hooks",
             "glass-model",
             "glass-policy",
@@ -33,6 +35,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "shellglass",
         &[
+            "glass-adapt",
             "glass-hooks",
             "glass-model",
             "glass-policy",

@@ -182,6 +182,12 @@ impl Actor {
         self.tell(id, EventBody::Status { status, detail }, Vec::new());
     }
 
+    /// What was added to a command, and why.
+    pub(super) fn note_of_adapter(&mut self, id: ShellId, detail: String) {
+        let status = "adapted".to_owned();
+        self.tell(id, EventBody::Status { status, detail }, Vec::new());
+    }
+
     /// Writes an event of an execution, with what belongs to it.
     fn tell(&mut self, id: ShellId, body: EventBody, mut changes: Vec<Change>) {
         let event = self.event(Some(id), body);

@@ -38,6 +38,7 @@ impl Actor {
     pub(super) async fn accept(
         &mut self,
         mut execution: Execution,
+        adapted: Option<String>,
         judged: Option<Judged>,
         reply: oneshot::Sender<Result<Accepted, Refusal>>,
         done: Option<oneshot::Sender<Finished>>,
@@ -94,6 +95,9 @@ impl Actor {
             let error = self.refused.take().unwrap_or(WriteError::DiskFull);
             drop(reply.send(Err(Refusal::Write(error))));
             return;
+        }
+        if let Some(detail) = adapted {
+            self.note_of_adapter(id, detail);
         }
         drop(reply.send(Ok(Accepted { shell_id: id, from })));
         if let (Some(judged), Held::Yes) = (judged, held) {

@@ -15,11 +15,12 @@ impl Actor {
         match message {
             Message::Execute {
                 execution,
+                adapted,
                 judged,
                 reply,
                 done,
             } => {
-                self.accept(*execution, judged, reply, done).await;
+                self.accept(*execution, adapted, judged, reply, done).await;
             }
             Message::Judge { shell_id, judged } => self.judge(shell_id, judged).await,
             Message::Remark { shell_id, detail } => self.note_of_hook(shell_id, detail),

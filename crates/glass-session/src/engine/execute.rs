@@ -1,5 +1,6 @@
 //! Accepting commands.
 
+use super::adapters::came_of;
 use super::hooks::Unasked;
 use super::{Caller, Engine, Handle, SessionSpec, may_see};
 use crate::actor::{Finished, Message, Refusal, lock};
@@ -170,7 +171,7 @@ impl Engine {
         &self,
         caller: &Caller,
         target: Target,
-        order: OrderSpec,
+        mut order: OrderSpec,
         scope: String,
     ) -> Result<Ticket, ExecuteError> {
         let ephemeral = matches!(target, Target::Ephemeral(_));
@@ -179,6 +180,7 @@ impl Engine {
             Target::Session(_) | Target::Ephemeral(_) => None,
         };
         let (session, handle) = self.find_target(caller, target, &order).await?;
+        let adapted = self.adapt(caller, &session, &mut order).await;
         let sandbox = self.order_rights(caller, &session, &handle, &order)?;
         let (skip, requested) = (order.skip_approval, order.sandbox.clone());
         let execution = plan_execution(caller, &session, order, scope, sandbox);
@@ -196,6 +198,7 @@ impl Engine {
         let (done_sender, done) = oneshot::channel();
         let message = Message::Execute {
             execution: Box::new(execution),
+            adapted,
             judged: unasked.is_none().then_some(judged),
             reply,
             done: Some(done_sender),
@@ -345,9 +348,9 @@ impl Engine {
         execution: Execution,
         order: OrderSpec,
     ) -> Result<Ticket, ExecuteError> {
-        self.session(caller, execution.session.as_str())?;
+        let session = self.session(caller, execution.session.as_str())?.session;
         let shell_id = execution.shell_id;
-        if execution.command != order.command {
+        if !came_of(&execution.command, &order.command, &session).await {
             let tool_call_id = order.tool_call_id;
             return Err(ExecuteError::OtherCommand {
                 tool_call_id,

@@ -9,7 +9,7 @@ use glass_model::{Answer, Approval, ApprovalId, Execution, Role};
 use tokio::sync::oneshot;
 
 /// Lines above this are read off the reactor, in bytes.
-const INLINE_BYTES_MAX: usize = 2 * 1024;
+pub(super) const INLINE_BYTES_MAX: usize = 2 * 1024;
 
 impl Engine {
     /// What a command has to pass.

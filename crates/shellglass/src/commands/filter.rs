@@ -6,6 +6,7 @@ mod compress;
 mod osc;
 mod pieces;
 mod redact;
+mod sections;
 
 use crate::error::Failure;
 use clap::Subcommand;
@@ -20,6 +21,8 @@ pub(crate) enum Filter {
     Osc(osc::Osc),
     /// Replace secrets by `[REDACTED:rule]`.
     Redact(redact::Redact),
+    /// Print the events of agents' programs as text to read.
+    Sections(sections::Sections),
 }
 
 /// Filters until the input ends.
@@ -28,5 +31,6 @@ pub(super) fn filter(filter: &Filter) -> Result<ExitCode, Failure> {
         Filter::Compress(arguments) => compress::filter(arguments),
         Filter::Osc(arguments) => osc::filter(arguments),
         Filter::Redact(arguments) => redact::filter(arguments),
+        Filter::Sections(arguments) => sections::filter(arguments),
     }
 }

@@ -2,6 +2,7 @@
 //! the one list: the schema, `config show` and the names of environment
 //! variables come from it.
 
+use super::adapters::AdapterSettings;
 use super::hooks::HookSettings;
 use super::limits::LimitSettings;
 use super::policy::{ApprovalSettings, PolicySettings};
@@ -36,6 +37,8 @@ pub(crate) struct Settings {
     pub redaction: RedactionSettings,
     /// Programs of yours that are asked and told.
     pub hooks: HookSettings,
+    /// Which tools of agents are made to answer without a terminal.
+    pub adapters: AdapterSettings,
 }
 
 /// The daemon itself.

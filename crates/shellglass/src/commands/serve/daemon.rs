@@ -10,7 +10,7 @@ use crate::error::{Failure, Kind, with_causes};
 use glass_model::Limits;
 use glass_proto::{json, parsing_result, sandbox_to_wire};
 use glass_server::{Listening, Options, Tokens};
-use glass_session::{Engine, Redaction, Settings, Wording};
+use glass_session::{Adapting, Engine, Redaction, Settings, Wording};
 use glass_spawn::{Keeper, KeeperEvent, start_keeper};
 use glass_store::{OpenError, Store};
 use rustix::io::Errno;
@@ -179,6 +179,15 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
             reading: |reading| json::value(&parsing_result(reading)),
         },
         redaction: redaction(plan)?,
+        adapting: adapting(plan)?,
+    })
+}
+
+fn adapting(plan: &Plan) -> Result<Option<Adapting>, Failure> {
+    plan.settings.adapters.adapting().map_err(|name| {
+        let message = format!("[adapters] off: there is no tool '{}'", name.escape_debug());
+        let known = glass_adapt::names().join(", ");
+        Failure::new(Kind::Usage, message).hint(format!("there are {known}"))
     })
 }
 

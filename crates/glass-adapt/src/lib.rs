@@ -1,0 +1,19 @@
+//! Makes known tools answer without a terminal, and their events readable.
+//!
+//! Three things, all pure. [`adapt`] says what a command line of a known tool
+//! lacks to run where nobody types: words to insert, variables to set.
+//! [`Sections`] turns the JSON lines of agents' programs into text that people
+//! read. [`prompt::find`] tells whether output ends with a question.
+//!
+//! What is not known is left alone, and nothing here agrees to anything.
+#![forbid(unsafe_code)]
+
+mod adapt;
+mod arguments;
+pub mod prompt;
+mod sections;
+mod tools;
+
+pub use adapt::{Adapted, adapt};
+pub use sections::{LINE_BYTES_MAX, Sections, TEXT_CHARS_MAX, Tool};
+pub use tools::{ToolsError, failures, names, sets};
