@@ -10,6 +10,7 @@ mod intact;
 mod output;
 mod page;
 mod projection;
+mod overview;
 mod start;
 mod whole;
 

@@ -289,6 +289,7 @@ impl Engine {
             gate: Arc::new(SessionGate::new(self.chosen(&session))),
         };
         lock(&self.0.sessions).insert(id.clone(), handle);
+        self.0.context.note_change();
         let actor = Actor::new(Parts {
             context,
             session,
@@ -306,6 +307,7 @@ impl Engine {
             actor.run(inheritance).await;
             if let Some(engine) = engine.upgrade() {
                 lock(&engine.sessions).remove(&id);
+                engine.context.note_change();
             }
         });
         Ok(())
