@@ -97,12 +97,23 @@ export function rightsInFull(policy: SandboxPolicy | undefined): string[] {
   return lines;
 }
 
+/** Controls, and characters that reorder or are not seen; not line feed and tab. */
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
+
+/** A word, and a letter in it that only looks like a Latin one. */
+const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
+const FOREIGN = /(?!\p{Script=Latin})\p{L}/gu;
+
 /**
- * A text in which nothing hides: controls, and characters that reorder or are
- * not seen, become escapes. Line feeds and tabs stay.
+ * A text in which nothing hides: what `HIDDEN` has, and letters of another
+ * script among Latin ones, are written as `<U+202E>`.
  */
 export function visible(text: string): string {
-  const hidden =
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
-  return text.replace(hidden, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
+  const escaped = (c: string) =>
+    `<U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
+  const words = text.replace(WORD, (word) =>
+    /\p{Script=Latin}/u.test(word) ? word.replace(FOREIGN, escaped) : word,
+  );
+  return words.replace(HIDDEN, escaped);
 }

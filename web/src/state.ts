@@ -34,7 +34,10 @@ function matches(shown: Shown, wanted: string): boolean {
 export const groups = computed<Group[]>(() => {
   const wanted = search.value.trim().toLowerCase();
   const found = new Map<string, Shown[]>();
-  for (const shown of sessions.value.values()) {
+  const oldest = [...sessions.value.values()];
+  oldest.sort((a, b) => Number(a.session.createdUnixMs) - Number(b.session.createdUnixMs)
+    || (a.session.sessionId < b.session.sessionId ? -1 : 1));
+  for (const shown of oldest) {
     if (!matches(shown, wanted)) continue;
     const { taskId } = shown.session;
     const title = shown.isEphemeral ? 'Single commands' : taskId === '' ? 'Sessions' : taskId;

@@ -62,6 +62,8 @@ export class Mirror {
       fontFamily: 'ui-monospace, "SF Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
       fontSize: 13,
       linkHandler: { activate: (_event, uri) => openLink(uri) },
+      // What a command prints is nobody's error.
+      logLevel: 'off',
       macOptionIsMeta: true,
       screenReaderMode: false,
       scrollback: SCROLLBACK_LINES,

@@ -128,7 +128,10 @@ mod tests {
         assert_eq!(cancel.path(), "/shellglass.v1.ShellExec/Cancel");
         let request = cancel.request(br#"{"sessionId":"s-1","shellId":7}"#);
         let request = CancelRequest::decode(request.expect("JSON").as_slice()).expect("bytes");
-        assert_eq!((request.session_id.as_str(), request.shell_id), ("s-1", Some(7)));
+        assert_eq!(
+            (request.session_id.as_str(), request.shell_id),
+            ("s-1", Some(7))
+        );
         let answer = cancel.answer(&CancelResponse { cancelled: true }.encode_to_vec());
         assert_eq!(answer.expect("an answer"), br#"{"cancelled":true}"#);
         assert_eq!(cancel.request(b" ").expect("nothing"), b"");
@@ -137,8 +140,17 @@ mod tests {
     #[test]
     fn what_is_not_in_the_contract_is_refused_with_its_name() {
         let cancel = Method::unary("Cancel").expect("a method");
-        for wrong in [r#"{"session":"x"}"#, "[]", "{", "{} {}", r#"{"shellId":"x"}"#] {
-            let error = cancel.request(wrong.as_bytes()).expect_err(wrong).to_string();
+        for wrong in [
+            r#"{"session":"x"}"#,
+            "[]",
+            "{",
+            "{} {}",
+            r#"{"shellId":"x"}"#,
+        ] {
+            let error = cancel
+                .request(wrong.as_bytes())
+                .expect_err(wrong)
+                .to_string();
             assert!(error.contains("shellglass.v1.CancelRequest"), "{error}");
         }
     }

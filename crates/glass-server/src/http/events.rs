@@ -4,10 +4,9 @@
 //! for it: one that is slow is told less often, and always the truth.
 
 use super::Glass;
-use super::socket::{Gone, Socket, accept};
+use super::socket::{Gone, Socket, Upgrade, accept};
 use crate::translate::{approval_to_wire, session_to_wire};
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use glass_model::ShellId;
@@ -25,7 +24,7 @@ const GATHER: Duration = Duration::from_millis(50);
 pub(super) async fn open(
     State(glass): State<Arc<Glass>>,
     headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
+    upgrade: Upgrade,
 ) -> Response {
     accept(glass, headers, upgrade, run).await
 }

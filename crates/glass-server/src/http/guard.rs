@@ -189,7 +189,10 @@ mod tests {
             "",
         ] {
             assert!(!passes(None, &[foreign], None), "{foreign}");
-            assert!(!passes(Some(foreign), &["127.0.0.1:7583"], None), "{foreign}");
+            assert!(
+                !passes(Some(foreign), &["127.0.0.1:7583"], None),
+                "{foreign}"
+            );
         }
         assert!(!passes(None, &[], None));
         assert!(!passes(None, &["127.0.0.1:7583", "evil.example"], None));
@@ -197,7 +200,11 @@ mod tests {
 
     #[test]
     fn only_our_own_pages_are_answered() {
-        assert!(passes(None, &["localhost:7583"], Some("http://127.0.0.1:7583")));
+        assert!(passes(
+            None,
+            &["localhost:7583"],
+            Some("http://127.0.0.1:7583")
+        ));
         for foreign in [
             "null",
             "http://evil.example",
@@ -206,7 +213,10 @@ mod tests {
             "http://127.0.0.1",
             "http://127.0.0.1:7583/",
         ] {
-            assert!(!passes(None, &["localhost:7583"], Some(foreign)), "{foreign}");
+            assert!(
+                !passes(None, &["localhost:7583"], Some(foreign)),
+                "{foreign}"
+            );
         }
     }
 }

@@ -46,8 +46,8 @@ impl Guesses {
     fn count(&self, now: Instant) -> Penalty {
         let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = recent.map_or(0, |recent| {
-            let forgiven = now.saturating_duration_since(recent.at).as_millis()
-                / FORGIVEN_EVERY.as_millis();
+            let forgiven =
+                now.saturating_duration_since(recent.at).as_millis() / FORGIVEN_EVERY.as_millis();
             recent
                 .count
                 .saturating_sub(u32::try_from(forgiven).unwrap_or(u32::MAX))

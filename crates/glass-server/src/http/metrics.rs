@@ -14,14 +14,21 @@ pub(super) async fn show(State(glass): State<Arc<Glass>>, headers: HeaderMap) ->
         Err(refused) => return refused,
     };
     let sessions = glass.engine.overview(&caller);
-    let busy = sessions.iter().filter(|view| view.running.is_some()).count();
+    let busy = sessions
+        .iter()
+        .filter(|view| view.running.is_some())
+        .count();
     let queued: usize = sessions.iter().map(|view| view.queued).sum();
     let open = SOCKETS_MAX - glass.sockets.available_permits();
     let mut text = String::new();
     for (name, help, value) in [
         ("sessions", "Sessions that live.", sessions.len()),
         ("sessions_busy", "Sessions in which a command runs.", busy),
-        ("executions_queued", "Commands that wait for their turn.", queued),
+        (
+            "executions_queued",
+            "Commands that wait for their turn.",
+            queued,
+        ),
         (
             "approvals_pending",
             "Commands that wait for a person.",

@@ -68,8 +68,12 @@ fn role_name(role: Role) -> &'static str {
 /// A text that only who knows the secret can make. Hashed twice with the secret
 /// in front, so that one seal cannot be continued into another.
 fn seal(secret: &str, text: &str) -> String {
-    let inner = Sha256::new_with_prefix(secret).chain_update(text).finalize();
-    let outer = Sha256::new_with_prefix(secret).chain_update(inner).finalize();
+    let inner = Sha256::new_with_prefix(secret)
+        .chain_update(text)
+        .finalize();
+    let outer = Sha256::new_with_prefix(secret)
+        .chain_update(inner)
+        .finalize();
     let mut hex = String::with_capacity(64);
     for byte in outer {
         write!(hex, "{byte:02x}").expect("a String takes everything");
@@ -118,7 +122,12 @@ impl Glass {
             Penalty::TooMany => {
                 let message = "too many wrong tokens";
                 let hint = "wait a few seconds; 'shellglass config path' shows the token files";
-                refusal(StatusCode::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", message, hint)
+                refusal(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "RESOURCE_EXHAUSTED",
+                    message,
+                    hint,
+                )
             }
         }
     }

@@ -4,9 +4,10 @@
 use super::Glass;
 use super::pass::refusal;
 use axum::body::Bytes;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use glass_session::Caller;
 use serde_json::Value;
 use std::sync::Arc;
@@ -38,6 +39,10 @@ const PROTOCOL: &str = "shellglass";
 /// The code for a message that breaks the rules.
 const CLOSE_POLICY: u16 = 1008;
 
+/// A request to become a WebSocket, or why it is none: known before it is known
+/// who asks, and told only to those who may ask.
+pub(super) type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
+
 /// The client has gone, or is as good as gone.
 #[derive(Debug)]
 pub(super) struct Gone;
@@ -61,7 +66,7 @@ pub(super) enum Said {
 pub(super) async fn accept<F, R>(
     glass: Arc<Glass>,
     headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
+    upgrade: Upgrade,
     run: F,
 ) -> Response
 where
@@ -71,6 +76,10 @@ where
     let caller = match glass.caller(&headers).await {
         Ok(caller) => caller,
         Err(refused) => return refused,
+    };
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(rejection) => return rejection.into_response(),
     };
     let Ok(permit) = glass.sockets.clone().try_acquire_owned() else {
         let (kind, message) = ("RESOURCE_EXHAUSTED", "too many views are open");

@@ -3,11 +3,10 @@
 mod message;
 
 use super::Glass;
-use super::socket::{Gone, Said, Socket, accept};
+use super::socket::{Gone, Said, Socket, Upgrade, accept};
 use crate::mirror::{MirrorView, Shown};
 use crate::status;
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use glass_model::EventIndex;
@@ -31,7 +30,7 @@ const NO_PID: i32 = -1;
 pub(super) async fn open(
     State(glass): State<Arc<Glass>>,
     headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
+    upgrade: Upgrade,
 ) -> Response {
     accept(glass, headers, upgrade, run).await
 }

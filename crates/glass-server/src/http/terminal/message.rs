@@ -141,7 +141,10 @@ mod tests {
             (r#"{"type":"resize"}"#, "type init"),
             (r#"{"type":"init"}"#, "not part of this version"),
             (r#"{"type":"init","sessionId":7}"#, "sessionId"),
-            (r#"{"type":"init","sessionId":"s","fromIndex":-1}"#, "fromIndex"),
+            (
+                r#"{"type":"init","sessionId":"s","fromIndex":-1}"#,
+                "fromIndex",
+            ),
             (r#"{"type":"init","sessionId":"s","cols":70000}"#, "cols"),
             (r#"{"type":"init","sessionId":"s","view":"x"}"#, "no view"),
         ] {
