@@ -13,6 +13,12 @@ const FLASH_MS = 300;
 
 const SCROLLBACK_LINES = 10_000;
 
+/** Bytes that may be on their way to us; what was drawn is acknowledged. */
+const WINDOW_BYTES = 1 << 18;
+
+/** What empties a terminal, its scrollback included. */
+const RESET = '\x1bc';
+
 const INTERRUPT = new Uint8Array([3]);
 
 const DARK = { background: '#0b1416', foreground: '#d7e0e0', cursor: '#0b1416', selectionBackground: '#2f5a5a' };
@@ -84,7 +90,7 @@ export class Mirror {
     this.line = new Line('/ws/terminal', {
       opened: (line) => {
         const { cols, rows } = this.terminal;
-        line.send({ type: 'init', sessionId, cols, rows, view: 'mirror' });
+        line.send({ type: 'init', sessionId, cols, rows, view: 'mirror', windowBytes: WINDOW_BYTES });
       },
       text: (message, line) => this.told(message, line),
       bytes: (bytes) => this.show(bytes),
@@ -155,10 +161,11 @@ export class Mirror {
   private show(bytes: Uint8Array): void {
     if (this.stale) {
       this.stale = false;
-      this.terminal.reset();
-      this.marks = [];
+      // In order with what is still to be drawn: none of it may come after.
+      this.terminal.write(RESET, () => { this.marks = []; });
     }
-    this.terminal.write(bytes);
+    const line = this.line;
+    this.terminal.write(bytes, () => line.send({ type: 'ack', bytes: bytes.length }));
   }
 
   private marker(payload: string): boolean {

@@ -17,4 +17,4 @@ mod status;
 mod translate;
 
 pub use auth::Tokens;
-pub use serve::{Listening, Options, ServeError, serve};
+pub use serve::{Listening, Options, ServeError, Tcp, serve};

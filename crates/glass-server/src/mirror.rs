@@ -3,48 +3,68 @@
 //! Reading is by cursor: a reader that is slow reads later, and costs the
 //! session nothing.
 
-use glass_model::{Event, EventBody, EventIndex};
-use glass_session::{Caller, Engine, Follower, LookupError};
+use crate::shown::{self, Reader, Shown};
+use glass_model::{Dropped, Event, EventBody, EventIndex, SessionId};
+use glass_session::{Caller, Engine, LookupError};
 use glass_vt::mirror::{Mirror, MirrorEvent, replay_bytes_max};
 use std::collections::VecDeque;
-use std::sync::Arc;
+use tokio::sync::mpsc;
 
 /// Bytes after which a piece is handed over, so that a replay begins to be
 /// shown before all of it is read.
 const PIECE_BYTES_MAX: usize = 256 * 1024;
+
+/// Pieces that wait for a slow client.
+const PIECES_MAX: usize = 1;
 
 /// Events that are counted in one go before a replay.
 const COUNT_EVENTS_MAX: usize = 4096;
 
 /// A mirror of one session.
 pub(crate) struct MirrorView {
-    engine: Engine,
-    follower: Follower,
+    reader: Reader,
     mirror: Mirror,
-    /// Events that were read and are not shown yet.
-    pending: VecDeque<Arc<Event>>,
     /// The first event that is not part of the replay; none once it is over.
     replay_end: Option<EventIndex>,
-    /// What opening made, to be shown first.
-    opening: Vec<u8>,
+    pieces: VecDeque<Piece>,
+    /// Bytes that are not a piece yet.
+    out: Vec<u8>,
+    /// When the live event happened that was shown last.
+    shown_ms: i64,
 }
 
 /// What a mirror shows next.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
-    /// Bytes for the terminal.
-    Bytes(Vec<u8>),
+pub(crate) enum Piece {
+    /// Bytes for the terminal, and when what they show happened, in milliseconds
+    /// since 1970; far in the future for what is not live.
+    Bytes(Vec<u8>, i64),
     /// The session has another directory.
     Cwd(String),
     /// The replay is over; what follows is live and begins with this event.
     Ready(EventIndex),
 }
 
+/// What comes of a mirror, until nothing does: then the session is over.
+pub(crate) type Pieces = mpsc::Receiver<Result<Piece, LookupError>>;
+
+/// Opens a mirror from an event on; the session does not notice. Also says the
+/// session's directory.
+pub(crate) async fn open(
+    engine: &Engine,
+    caller: &Caller,
+    id: &str,
+    from: EventIndex,
+) -> Result<(Pieces, String), LookupError> {
+    let (view, cwd) = MirrorView::open(engine, caller, id, from).await?;
+    let (sender, pieces) = mpsc::channel(PIECES_MAX);
+    tokio::spawn(view.run(sender));
+    Ok((pieces, cwd))
+}
+
 impl MirrorView {
-    /// Opens a mirror from an event on; the session does not notice. Also says
-    /// the session's directory.
-    pub(crate) async fn open(
-        engine: Engine,
+    async fn open(
+        engine: &Engine,
         caller: &Caller,
         id: &str,
         from: EventIndex,
@@ -56,148 +76,179 @@ impl MirrorView {
         // between is read once, as part of what is live.
         let follower = engine.follow(caller, id, from)?;
         let (_, end) = engine.bounds(&session.id)?;
+        let bytes_max = replay_bytes_max(session.scrollback);
         let counter = (engine.clone(), session.id.clone());
-        let counted =
-            tokio::task::spawn_blocking(move || output_bytes(&counter.0, &counter.1, from, end));
-        let bytes = counted.await.map_err(|_| LookupError::Stopping)??;
-        let mut opening = Vec::new();
-        let mut mirror = Mirror::open(&session.cwd, &mut opening);
-        mirror.limit_replay(bytes, replay_bytes_max(session.scrollback), &mut opening);
-        let view = MirrorView {
-            engine,
-            follower,
-            mirror,
-            pending: VecDeque::new(),
-            replay_end: Some(end),
-            opening,
-        };
-        // A cursor beyond the end has nothing to replay.
-        Ok((view.with_replay_from(from), session.cwd))
-    }
-
-    fn with_replay_from(mut self, from: EventIndex) -> MirrorView {
-        self.replay_end = self.replay_end.map(|end| end.max(from));
-        if self.replay_end == Some(from) {
-            self.mirror.settle(&mut self.opening);
-        }
-        self
-    }
-
-    /// What is to be shown next; none when the session is over. Dropping the
-    /// future loses nothing.
-    pub(crate) async fn next(&mut self) -> Result<Option<Shown>, LookupError> {
-        if !self.opening.is_empty() {
-            return Ok(Some(Shown::Bytes(std::mem::take(&mut self.opening))));
-        }
-        loop {
-            if let Some(shown) = self.show_pending()? {
-                return Ok(Some(shown));
-            }
-            match self.follower.next().await? {
-                Some(events) => self.pending.extend(events),
-                None => return Ok(self.end_replay()),
-            }
-        }
-    }
-
-    /// Shows what was read, up to a piece; none when nothing of it is visible.
-    fn show_pending(&mut self) -> Result<Option<Shown>, LookupError> {
+        let counted = tokio::task::spawn_blocking(move || {
+            Extent::of(&counter.0, &counter.1, from..end, bytes_max)
+        });
+        let extent = counted.await.map_err(|_| LookupError::Stopping)??;
         let mut out = Vec::new();
-        while out.len() < PIECE_BYTES_MAX {
-            let next = self.pending.front();
-            let is_replay = |end| next.is_some_and(|event: &Arc<Event>| event.index < end);
-            if let Some(end) = self.replay_end
-                && !is_replay(end)
-                && (next.is_some() || self.is_replayed(end))
-            {
-                self.mirror.settle(&mut out);
-                if out.is_empty() {
-                    self.replay_end = None;
-                    return Ok(Some(Shown::Ready(end)));
-                }
-                return Ok(Some(Shown::Bytes(out)));
-            }
-            let Some(event) = self.pending.pop_front() else {
-                break;
+        let mut mirror = Mirror::open(&session.cwd, &mut out);
+        mirror.limit_replay(extent.bytes, bytes_max, &mut out);
+        let reader = shown::all(engine, follower).without_output_before(extent.kept_from);
+        let view = MirrorView {
+            reader,
+            mirror,
+            // A cursor beyond the end has nothing to replay.
+            replay_end: Some(end.max(from)),
+            pieces: VecDeque::new(),
+            out,
+            shown_ms: i64::MAX,
+        };
+        Ok((view, session.cwd))
+    }
+
+    /// Hands over piece by piece, until the session is over or nobody looks.
+    async fn run(mut self, sender: mpsc::Sender<Result<Piece, LookupError>>) {
+        loop {
+            let next = tokio::select! {
+                next = self.next() => next,
+                () = sender.closed() => return,
             };
-            if let EventBody::Cwd { cwd } = &event.body {
-                if !out.is_empty() {
-                    self.pending.push_front(event);
-                    break;
-                }
-                self.mirror
-                    .show(MirrorEvent::Cwd { path: cwd }, &mut self.opening);
-                return Ok(Some(Shown::Cwd(cwd.clone())));
+            let (piece, is_last) = match next {
+                Ok(Some(piece)) => (Ok(piece), false),
+                Ok(None) => return,
+                Err(error) => (Err(error), true),
+            };
+            if sender.send(piece).await.is_err() || is_last {
+                return;
             }
-            self.show(&event, &mut out)?;
         }
-        Ok((!out.is_empty()).then_some(Shown::Bytes(out)))
     }
 
-    /// Whether the reader stands at the end of the replay.
-    fn is_replayed(&self, end: EventIndex) -> bool {
-        self.follower.at() >= end
+    /// What is to be shown next; none when the session is over.
+    async fn next(&mut self) -> Result<Option<Piece>, LookupError> {
+        loop {
+            if let Some(piece) = self.pieces.pop_front() {
+                return Ok(Some(piece));
+            }
+            if let Some(end) = self.replay_end.filter(|end| self.reader.is_past(*end)) {
+                self.end_replay(end);
+                continue;
+            }
+            let is_full = self.out.len() >= PIECE_BYTES_MAX;
+            if !self.out.is_empty() && (is_full || !self.reader.has_more()) {
+                self.flush();
+                continue;
+            }
+            match self.reader.next().await? {
+                Some(shown) => self.show(shown),
+                None => match self.replay_end {
+                    Some(end) => self.end_replay(end),
+                    None if self.out.is_empty() => return Ok(None),
+                    None => self.flush(),
+                },
+            }
+        }
     }
 
-    fn show(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), LookupError> {
+    fn flush(&mut self) {
+        if !self.out.is_empty() {
+            let bytes = std::mem::take(&mut self.out);
+            self.pieces.push_back(Piece::Bytes(bytes, self.shown_ms));
+        }
+    }
+
+    fn end_replay(&mut self, end: EventIndex) {
+        self.mirror.settle(&mut self.out);
+        self.flush();
+        self.pieces.push_back(Piece::Ready(end));
+        self.replay_end = None;
+    }
+
+    fn show(&mut self, shown: Shown) {
+        match shown {
+            Shown::Event(event, bytes) => {
+                if self.replay_end.is_none() {
+                    self.shown_ms = event.at_ms;
+                }
+                self.show_event(&event, &bytes);
+            }
+            Shown::Late(late) => self.show_output(&late.bytes),
+        }
+    }
+
+    fn show_event(&mut self, event: &Event, output: &[u8]) {
         match &event.body {
             EventBody::CommandStart { command, .. } => {
-                self.mirror.show(MirrorEvent::CommandStart { command }, out);
+                let event = MirrorEvent::CommandStart { command };
+                self.mirror.show(event, &mut self.out);
             }
             EventBody::Output { bytes, .. } => {
                 if !self.mirror.drops_whole(*bytes) {
-                    let (event, bytes) = self.engine.with_bytes(event)?;
-                    match &event.body {
-                        EventBody::Dropped { dropped, .. } => self.show_dropped(dropped, out),
-                        _ => self.mirror.show(MirrorEvent::Output { bytes: &bytes }, out),
-                    }
+                    self.show_output(output);
                 }
             }
-            EventBody::Dropped { dropped, .. } => self.show_dropped(dropped, out),
+            EventBody::Dropped { dropped, .. } => self.show_dropped(dropped),
             EventBody::Exit { outcome, .. } => {
                 let code = outcome.code;
-                self.mirror.show(MirrorEvent::Exit { code }, out);
+                self.mirror.show(MirrorEvent::Exit { code }, &mut self.out);
             }
-            EventBody::Cwd { .. }
-            | EventBody::Disposed
-            | EventBody::ApprovalPending { .. }
-            | EventBody::Status { .. } => {}
+            EventBody::Cwd { cwd } => {
+                self.flush();
+                self.pieces.push_back(Piece::Cwd(cwd.clone()));
+                self.mirror
+                    .show(MirrorEvent::Cwd { path: cwd }, &mut self.out);
+            }
+            EventBody::Disposed | EventBody::ApprovalPending { .. } | EventBody::Status { .. } => {}
         }
-        Ok(())
+    }
+
+    fn show_output(&mut self, bytes: &[u8]) {
+        self.mirror
+            .show(MirrorEvent::Output { bytes }, &mut self.out);
     }
 
     /// A gap that nobody sees would be a lie.
-    fn show_dropped(&mut self, dropped: &glass_model::Dropped, out: &mut Vec<u8>) {
+    fn show_dropped(&mut self, dropped: &Dropped) {
         let notice = format!("[{} bytes dropped: {}]\n", dropped.bytes, dropped.reason);
-        let bytes = notice.as_bytes();
-        self.mirror.show(MirrorEvent::Output { bytes }, out);
-    }
-
-    /// The session is over: a replay that has not ended does so now.
-    fn end_replay(&mut self) -> Option<Shown> {
-        let end = self.replay_end.take()?;
-        Some(Shown::Ready(end))
+        self.show_output(notice.as_bytes());
     }
 }
 
-/// How many bytes of output there are between two events.
-fn output_bytes(
-    engine: &Engine,
-    id: &glass_model::SessionId,
-    from: EventIndex,
-    end: EventIndex,
-) -> Result<u64, LookupError> {
-    let (mut at, mut total) = (from, 0_u64);
-    while at < end {
-        let events = engine.events(id, at, COUNT_EVENTS_MAX)?;
-        let Some(last) = events.last() else { break };
-        let next = last.index.next();
-        for event in events.iter().filter(|event| event.index < end) {
-            if let EventBody::Output { bytes, .. } = event.body {
+/// How much output there is to replay.
+struct Extent {
+    bytes: u64,
+    /// The first event whose output is shown, at least in part.
+    kept_from: EventIndex,
+}
+
+impl Extent {
+    /// Looks at a range of events of which `bytes_max` of output are shown.
+    fn of(
+        engine: &Engine,
+        id: &SessionId,
+        range: std::ops::Range<EventIndex>,
+        bytes_max: u64,
+    ) -> Result<Extent, LookupError> {
+        let mut at = range.start;
+        let mut total = 0_u64;
+        // The last events, which together have what is shown.
+        let mut kept: VecDeque<(EventIndex, u64)> = VecDeque::new();
+        let mut kept_bytes = 0_u64;
+        while at < range.end {
+            let events = engine.events(id, at, COUNT_EVENTS_MAX)?;
+            let Some(last) = events.last() else { break };
+            at = last.index.next();
+            for event in events.iter().filter(|event| event.index < range.end) {
+                let EventBody::Output { bytes, .. } = event.body else {
+                    continue;
+                };
                 total = total.saturating_add(bytes);
+                kept.push_back((event.index, bytes));
+                kept_bytes = kept_bytes.saturating_add(bytes);
+                while let Some((_, oldest)) = kept.front().copied()
+                    && kept_bytes - oldest >= bytes_max
+                {
+                    kept.pop_front();
+                    kept_bytes -= oldest;
+                }
             }
         }
-        at = next;
+        let kept_from = kept.front().map_or(range.start, |(index, _)| *index);
+        Ok(Extent {
+            bytes: total,
+            kept_from,
+        })
     }
-    Ok(total)
 }

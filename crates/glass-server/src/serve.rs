@@ -32,10 +32,21 @@ pub struct Options {
     pub engine: Engine,
     /// The Unix socket, for this user alone.
     pub socket: PathBuf,
-    /// A TCP address, where asked for; loopback only.
-    pub listen: Option<SocketAddr>,
+    /// Where to serve gRPC and the page over TCP.
+    pub listen: Tcp,
     /// What callers present over TCP.
     pub tokens: Tokens,
+}
+
+/// An address for TCP; loopback only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tcp {
+    /// None.
+    Closed,
+    /// Exactly this one.
+    At(SocketAddr),
+    /// This one, or another port where it is taken.
+    Near(SocketAddr),
 }
 
 /// What is listened on; told once both listeners are open.
@@ -101,8 +112,15 @@ pub async fn serve(
     } = options;
     let unix = open_socket(&socket)?;
     let tcp = match listen {
-        Some(address) => Some(open_tcp(address).await?),
-        None => None,
+        Tcp::Closed => None,
+        Tcp::At(address) => Some(open_tcp(address).await?),
+        Tcp::Near(address) => match open_tcp(address).await {
+            Err(ServeError::Tcp { .. }) => {
+                let any = SocketAddr::new(address.ip(), 0);
+                Some(open_tcp(any).await?)
+            }
+            opened => Some(opened?),
+        },
     };
     let address = tcp.as_ref().and_then(|listener| listener.local_addr().ok());
     let keeper_pid = engine.keeper_pid();

@@ -8,9 +8,9 @@ mod gate;
 mod hooks;
 mod intact;
 mod output;
+mod overview;
 mod page;
 mod projection;
-mod overview;
 mod start;
 mod whole;
 

@@ -1,14 +1,16 @@
 //! `/ws/terminal`: one view of one session.
 
+mod flow;
 mod message;
 
 use super::Glass;
 use super::socket::{Gone, Said, Socket, Upgrade, accept};
-use crate::mirror::{MirrorView, Shown};
+use crate::mirror::{self, Piece, Pieces};
 use crate::status;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use flow::Flow;
 use glass_model::EventIndex;
 use glass_session::{Caller, LookupError};
 use message::{Control, Init, View};
@@ -51,11 +53,25 @@ async fn run(glass: Arc<Glass>, caller: Caller, mut socket: Socket) -> Result<()
         return socket.fail(why).await;
     }
     let from = EventIndex(init.from_index);
-    let opened = MirrorView::open(glass.engine.clone(), &caller, &init.session, from).await;
-    match opened {
-        Ok((view, cwd)) => mirror(glass, caller, socket, init.session, view, cwd).await,
+    let watched = Watched {
+        glass,
+        caller,
+        session: init.session,
+    };
+    match watched.open(from).await {
+        Ok((pieces, cwd)) => {
+            let flow = Flow::new(init.window_bytes);
+            mirror(watched, socket, pieces, cwd, flow).await
+        }
         Err(error) => socket.fail(&words(error)).await,
     }
+}
+
+/// What a view is of, and for whom.
+struct Watched {
+    glass: Arc<Glass>,
+    caller: Caller,
+    session: String,
 }
 
 /// An error as one line.
@@ -69,64 +85,111 @@ fn words(error: LookupError) -> String {
 }
 
 async fn mirror(
-    glass: Arc<Glass>,
-    caller: Caller,
+    watched: Watched,
     mut socket: Socket,
-    session: String,
-    mut view: MirrorView,
+    mut pieces: Pieces,
     cwd: String,
+    mut flow: Flow,
 ) -> Result<(), Gone> {
-    let opened = json!({ "type": "opened", "pid": NO_PID, "cwd": cwd, "sessionId": session });
-    socket.tell(&opened).await?;
-    let initial = json!({ "type": "property", "name": "initialCwd", "value": cwd });
-    socket.tell(&initial).await?;
+    announce(&mut socket, &watched, &cwd).await?;
     loop {
         tokio::select! {
-            shown = view.next() => match shown {
-                Ok(Some(Shown::Bytes(bytes))) => socket.show(bytes).await?,
-                Ok(Some(Shown::Cwd(cwd))) => {
-                    let told = json!({ "type": "property", "name": "cwd", "value": cwd });
-                    socket.tell(&told).await?;
-                }
-                Ok(Some(Shown::Ready(next))) => {
-                    let told = json!({ "type": "ready", "nextIndex": next.0.to_string() });
-                    socket.tell(&told).await?;
-                }
-                Ok(None) => return socket.tell(&json!({ "type": "exit", "code": null })).await,
-                Err(error) => return socket.fail(&words(error)).await,
-            },
-            said = socket.hear() => match said? {
-                Said::Bytes(bytes) => {
-                    if !interrupt(&glass, &caller, &session, &bytes) {
-                        socket.tell(&json!({ "type": "readonly" })).await?;
+            piece = pieces.recv(), if flow.has_room() => match piece {
+                Some(Ok(piece)) => {
+                    let late = flow.is_late(&piece);
+                    show(&mut socket, piece, &mut flow).await?;
+                    if late {
+                        // Only the end is worth showing.
+                        match watched.open(EventIndex(0)).await {
+                            Ok((newer, cwd)) => {
+                                pieces = newer;
+                                flow.begin();
+                                announce(&mut socket, &watched, &cwd).await?;
+                            }
+                            Err(error) => return socket.fail(&words(error)).await,
+                        }
                     }
                 }
-                Said::Text(text) => {
-                    if let Err(why) = Control::read(&text) {
-                        let told = json!({ "type": "error", "message": why });
-                        socket.tell(&told).await?;
-                    }
-                }
+                Some(Err(error)) => return socket.fail(&words(error)).await,
+                None => return socket.tell(&json!({ "type": "exit", "code": null })).await,
             },
+            said = socket.hear() => hear(&watched, &mut socket, &mut flow, said?).await?,
         }
     }
 }
 
-/// Cancels what runs, if that is what the input means and something does.
-fn interrupt(glass: &Arc<Glass>, caller: &Caller, session: &str, input: &[u8]) -> bool {
-    let runs = || {
-        let view = glass.engine.session(caller, session);
-        view.is_ok_and(|view| view.running.is_some())
-    };
-    if input != [INTERRUPT] || !runs() {
-        return false;
-    }
-    let (glass, caller, session) = (glass.clone(), caller.clone(), session.to_owned());
-    // It answers when nothing of the command is left; the view goes on.
-    tokio::spawn(async move {
-        if let Err(error) = glass.engine.cancel(&caller, &session, None).await {
-            tracing::debug!(%error, "nothing was cancelled");
+async fn announce(socket: &mut Socket, watched: &Watched, cwd: &str) -> Result<(), Gone> {
+    let session = &watched.session;
+    let opened = json!({ "type": "opened", "pid": NO_PID, "cwd": cwd, "sessionId": session });
+    socket.tell(&opened).await?;
+    let initial = json!({ "type": "property", "name": "initialCwd", "value": cwd });
+    socket.tell(&initial).await
+}
+
+async fn show(socket: &mut Socket, piece: Piece, flow: &mut Flow) -> Result<(), Gone> {
+    match piece {
+        Piece::Bytes(bytes, _) => {
+            flow.sent(bytes.len());
+            socket.show(bytes).await
         }
-    });
-    true
+        Piece::Cwd(cwd) => {
+            let told = json!({ "type": "property", "name": "cwd", "value": cwd });
+            socket.tell(&told).await
+        }
+        Piece::Ready(next) => {
+            flow.replayed();
+            let told = json!({ "type": "ready", "nextIndex": next.0.to_string() });
+            socket.tell(&told).await
+        }
+    }
+}
+
+async fn hear(
+    watched: &Watched,
+    socket: &mut Socket,
+    flow: &mut Flow,
+    said: Said,
+) -> Result<(), Gone> {
+    match said {
+        Said::Bytes(bytes) if watched.interrupt(&bytes) => Ok(()),
+        Said::Bytes(_) => socket.tell(&json!({ "type": "readonly" })).await,
+        Said::Text(text) => match Control::read(&text) {
+            Ok(Control::Resize) => Ok(()),
+            Ok(Control::Ack(bytes)) => {
+                flow.acknowledged(bytes);
+                Ok(())
+            }
+            Err(why) => {
+                let told = json!({ "type": "error", "message": why });
+                socket.tell(&told).await
+            }
+        },
+    }
+}
+
+impl Watched {
+    /// A view from an event on, as far as a replay goes back.
+    async fn open(&self, from: EventIndex) -> Result<(Pieces, String), LookupError> {
+        mirror::open(&self.glass.engine, &self.caller, &self.session, from).await
+    }
+
+    /// Cancels what runs, if that is what the input means and something does.
+    fn interrupt(&self, input: &[u8]) -> bool {
+        let runs = || {
+            let view = self.glass.engine.session(&self.caller, &self.session);
+            view.is_ok_and(|view| view.running.is_some())
+        };
+        if input != [INTERRUPT] || !runs() {
+            return false;
+        }
+        let (engine, caller) = (self.glass.engine.clone(), self.caller.clone());
+        let session = self.session.clone();
+        // It answers when nothing of the command is left; the view goes on.
+        tokio::spawn(async move {
+            if let Err(error) = engine.cancel(&caller, &session, None).await {
+                tracing::debug!(%error, "nothing was cancelled");
+            }
+        });
+        true
+    }
 }

@@ -11,6 +11,9 @@ pub(super) struct Init {
     pub(super) session: String,
     pub(super) from_index: u64,
     pub(super) view: View,
+    /// Bytes that may be on their way to a client that says what it has shown;
+    /// 0 for one that does not.
+    pub(super) window_bytes: u64,
 }
 
 /// How it wants to see it.
@@ -28,6 +31,8 @@ pub(super) enum View {
 pub(super) enum Control {
     /// The view has another size, which changes nothing in a mirror.
     Resize,
+    /// So many bytes more have been shown.
+    Ack(u64),
 }
 
 impl Init {
@@ -55,6 +60,7 @@ impl Init {
             session,
             from_index: number(&message, "fromIndex")?,
             view,
+            window_bytes: number(&message, "windowBytes")?,
         })
     }
 }
@@ -65,6 +71,7 @@ impl Control {
         let message = object(text)?;
         match kind(&message)?.as_str() {
             "resize" => check_size(&message).map(|()| Control::Resize),
+            "ack" => number(&message, "bytes").map(Control::Ack),
             other => Err(format!("there is no message '{}'", other.escape_debug())),
         }
     }
@@ -125,7 +132,8 @@ mod tests {
             Init {
                 session: "s-1".to_owned(),
                 from_index: 7,
-                view: View::Default
+                view: View::Default,
+                window_bytes: 0,
             }
         );
         let mirror = r#"{"type":"init","sessionId":"s-1","view":"mirror"}"#;
@@ -155,6 +163,8 @@ mod tests {
             Control::read(r#"{"type":"resize","cols":100,"rows":1}"#),
             Ok(Control::Resize)
         );
+        let ack = Control::read(r#"{"type":"ack","bytes":12}"#);
+        assert_eq!(ack, Ok(Control::Ack(12)));
         assert!(Control::read(r#"{"type":"input"}"#).is_err());
     }
 
