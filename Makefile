@@ -5,13 +5,14 @@ WEAK   := $(CURDIR)/target/weak/shellglass
 PYTHON := $(CURDIR)/.tools/venv/bin/python
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help build run stop test lint tidy unit weak clients bench install fuzz
+.PHONY: help build run stop test lint tidy unit weak clients browser bench install fuzz
 
 help: ## Say what there is.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 build: ## Build the binary that people run.
 	@scripts/deps build
+	@scripts/page
 	cargo build --profile dist --locked --package shellglass
 
 run: build ## Start the daemon in the background and run a first command.
@@ -20,10 +21,11 @@ run: build ## Start the daemon in the background and run a first command.
 stop: ## End the daemon; commands that run go on and are found again.
 	@scripts/stop $(BIN)
 
-test: lint tidy unit clients ## Check everything.
+test: lint tidy unit clients browser ## Check everything.
 
 lint: ## Formatting and lints.
 	@scripts/deps build
+	@scripts/page check
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
@@ -42,6 +44,10 @@ weak: ## Build a binary whose walls can be left out, for tests alone.
 clients: build ## Tests with clients that are not ours, over the built binary.
 	@scripts/deps test
 	SHELLGLASS_BIN=$(BIN) $(PYTHON) tests/clients/run.py
+
+browser: build ## Tests of the page in a browser, over the built binary.
+	@scripts/deps test
+	SHELLGLASS_BIN=$(BIN) node --test tests/web/*.test.mjs
 
 bench: build ## Latency, throughput and memory, with baselines beside them.
 	@scripts/deps test

@@ -17,6 +17,7 @@ mod journal;
 mod keeper;
 mod left_behind;
 mod matrix;
+mod page;
 mod policy;
 mod redaction;
 mod roles;

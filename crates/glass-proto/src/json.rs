@@ -7,8 +7,9 @@
 use crate::DESCRIPTORS;
 use crate::agent::v1::{SandboxPolicy, ShellCommandParsingResult, ShellResult};
 use crate::shellglass::v1::{
-    AuditRecord, CancelResponse, CheckCommandResponse, Empty, ListApprovalsResponse,
-    ListSessionsResponse, ReadOutputResponse, Session, SessionHistory, VerifyAuditResponse,
+    Approval, AuditRecord, CancelResponse, Capabilities, CheckCommandResponse, Empty,
+    ListApprovalsResponse, ListSessionsResponse, ReadOutputResponse, Session, SessionHistory,
+    VerifyAuditResponse,
 };
 use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, SerializeOptions};
@@ -16,7 +17,7 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Read at the first use: most commands never print JSON.
-static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
+pub(crate) static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
     DescriptorPool::decode(DESCRIPTORS).expect("the build wrote a valid descriptor set")
 });
 
@@ -38,6 +39,8 @@ named! {
     ShellResult => "agent.v1.ShellResult",
     AuditRecord => "shellglass.v1.AuditRecord",
     VerifyAuditResponse => "shellglass.v1.VerifyAuditResponse",
+    Approval => "shellglass.v1.Approval",
+    Capabilities => "shellglass.v1.Capabilities",
     CancelResponse => "shellglass.v1.CancelResponse",
     CheckCommandResponse => "shellglass.v1.CheckCommandResponse",
     Empty => "shellglass.v1.Empty",

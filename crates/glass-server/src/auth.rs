@@ -20,6 +20,25 @@ pub struct Tokens {
 }
 
 impl Tokens {
+    /// The role that a token stands for.
+    pub(crate) fn role(&self, token: &str) -> Option<Role> {
+        if same(token, &self.agent) {
+            Some(Role::Agent)
+        } else if same(token, &self.person) {
+            Some(Role::Person)
+        } else {
+            None
+        }
+    }
+
+    /// The token of a role.
+    pub(crate) fn of(&self, role: Role) -> &str {
+        match role {
+            Role::Agent => &self.agent,
+            Role::Person => &self.person,
+        }
+    }
+
     /// The caller behind a request.
     pub(crate) fn caller(
         &self,
@@ -32,9 +51,10 @@ impl Tokens {
             .and_then(|value| value.strip_prefix("Bearer "));
         let by_token = match presented {
             None => None,
-            Some(token) if same(token, &self.agent) => Some(Role::Agent),
-            Some(token) if same(token, &self.person) => Some(Role::Person),
-            Some(_) => return Err(refused("the token is not one of this daemon's")),
+            Some(token) => match self.role(token) {
+                Some(role) => Some(role),
+                None => return Err(refused("the token is not one of this daemon's")),
+            },
         };
         let role = match (peer, by_token) {
             (
@@ -57,7 +77,7 @@ fn refused(why: &str) -> Status {
 }
 
 /// Compares without telling by its time how much was right.
-fn same(given: &str, secret: &str) -> bool {
+pub(crate) fn same(given: &str, secret: &str) -> bool {
     let (given, secret) = (given.as_bytes(), secret.as_bytes());
     given.len() == secret.len()
         && given

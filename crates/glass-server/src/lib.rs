@@ -1,5 +1,5 @@
-//! Listens: gRPC over a Unix socket and, where asked for, over TCP; finds out
-//! who the caller is. It decides nothing about commands.
+//! Listens: gRPC over a Unix socket and, where asked for, gRPC and the page over
+//! TCP; finds out who the caller is. It decides nothing about commands.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -7,6 +7,8 @@ mod audit;
 mod auth;
 mod authority;
 mod history;
+mod http;
+mod mirror;
 mod peer;
 mod serve;
 mod service;
@@ -15,4 +17,4 @@ mod status;
 mod translate;
 
 pub use auth::Tokens;
-pub use serve::{Listening, Options, ServeError, serve};
+pub use serve::{Listening, Options, ServeError, Tcp, serve};

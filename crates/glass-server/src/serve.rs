@@ -1,6 +1,7 @@
 //! The listeners.
 
 use crate::auth::Tokens;
+use crate::http::{self, Glass};
 use crate::peer::Peer;
 use crate::service::Service;
 use glass_proto::DESCRIPTORS;
@@ -12,15 +13,15 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use tokio::net::{TcpListener, UnixListener};
 use tokio_stream::StreamExt as _;
-use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
+use tokio_stream::wrappers::UnixListenerStream;
+use tonic::service::Routes;
 use tonic::transport::Server;
-use tonic::transport::server::Router;
 
 /// A request's size at most, in bytes: the longest command and some room.
-const REQUEST_BYTES_MAX: usize = 8 << 20;
+pub(crate) const REQUEST_BYTES_MAX: usize = 8 << 20;
 
 /// How much a stream may have under way, in bytes.
-const WINDOW_BYTES: u32 = 4 << 20;
+pub(crate) const WINDOW_BYTES: u32 = 4 << 20;
 
 /// The longest path of a Unix socket, in bytes.
 const SOCKET_PATH_BYTES_MAX: usize = 107;
@@ -31,10 +32,21 @@ pub struct Options {
     pub engine: Engine,
     /// The Unix socket, for this user alone.
     pub socket: PathBuf,
-    /// A TCP address, where asked for; loopback only.
-    pub listen: Option<SocketAddr>,
+    /// Where to serve gRPC and the page over TCP.
+    pub listen: Tcp,
     /// What callers present over TCP.
     pub tokens: Tokens,
+}
+
+/// An address for TCP; loopback only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tcp {
+    /// None.
+    Closed,
+    /// Exactly this one.
+    At(SocketAddr),
+    /// This one, or another port where it is taken.
+    Near(SocketAddr),
 }
 
 /// What is listened on; told once both listeners are open.
@@ -100,12 +112,25 @@ pub async fn serve(
     } = options;
     let unix = open_socket(&socket)?;
     let tcp = match listen {
-        Some(address) => Some(open_tcp(address).await?),
-        None => None,
+        Tcp::Closed => None,
+        Tcp::At(address) => Some(open_tcp(address).await?),
+        Tcp::Near(address) => match open_tcp(address).await {
+            Err(ServeError::Tcp { .. }) => {
+                let any = SocketAddr::new(address.ip(), 0);
+                Some(open_tcp(any).await?)
+            }
+            opened => Some(opened?),
+        },
     };
     let address = tcp.as_ref().and_then(|listener| listener.local_addr().ok());
     let keeper_pid = engine.keeper_pid();
-    let router = router(Service::new(engine, tokens)).await?;
+    let service = Service::new(engine.clone(), tokens.clone());
+    let capabilities = glass_proto::json::value(&service.capabilities());
+    let routes = routes(service).await?;
+    let router = Server::builder()
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES)
+        .add_routes(routes.clone());
     ready(Listening {
         socket: socket.clone(),
         tcp: address,
@@ -124,16 +149,13 @@ pub async fn serve(
             }
         }
     });
-    let over_unix = router.clone().serve_with_incoming(peers);
+    let over_unix = router.serve_with_incoming(peers);
     let over_tcp = async {
-        match tcp {
-            Some(tcp) => {
-                router
-                    .serve_with_incoming(TcpListenerStream::new(tcp))
-                    .await
-            }
-            None => std::future::pending().await,
+        if let (Some(tcp), Some(address)) = (tcp, address) {
+            let glass = Glass::new(engine, tokens, capabilities, address, routes);
+            http::serve(tcp, glass.router()).await;
         }
+        std::future::pending().await
     };
     let outcome = tokio::select! {
         outcome = over_unix => outcome,
@@ -148,7 +170,7 @@ pub async fn serve(
     Ok(outcome?)
 }
 
-async fn router(service: Service) -> Result<Router, ServeError> {
+async fn routes(service: Service) -> Result<Routes, ServeError> {
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<ShellExecServer<Service>>().await;
     let described = || {
@@ -156,14 +178,12 @@ async fn router(service: Service) -> Result<Router, ServeError> {
             .register_encoded_file_descriptor_set(DESCRIPTORS)
     };
     let shell_exec = ShellExecServer::new(service).max_decoding_message_size(REQUEST_BYTES_MAX);
-    Ok(Server::builder()
-        .initial_stream_window_size(WINDOW_BYTES)
-        .initial_connection_window_size(WINDOW_BYTES)
-        .add_service(shell_exec)
+    Ok(Routes::new(shell_exec)
         .add_service(health)
         .add_service(described().build_v1()?)
         // Stock clients of many languages still ask in the older version.
-        .add_service(described().build_v1alpha()?))
+        .add_service(described().build_v1alpha()?)
+        .prepare())
 }
 
 /// Opens the socket where a dead daemon may have left one. The caller holds the

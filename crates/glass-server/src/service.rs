@@ -378,7 +378,7 @@ impl ShellExec for Service {
 }
 
 impl Service {
-    fn capabilities(&self) -> wire::Capabilities {
+    pub(crate) fn capabilities(&self) -> wire::Capabilities {
         wire::Capabilities {
             raw_sandbox_supported: self.engine.enforces_all(),
             sandbox_features: self.engine.sandbox_features(),

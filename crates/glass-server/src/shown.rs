@@ -40,6 +40,8 @@ pub(crate) struct Reader {
     has_paused: bool,
     /// The index and the time of the last message.
     last: (EventIndex, i64),
+    /// Output before this is not read, and shown as events without bytes.
+    unread_before: EventIndex,
 }
 
 impl Reader {
@@ -52,20 +54,47 @@ impl Reader {
             ready: VecDeque::new(),
             has_paused: false,
             last: (EventIndex(0), 0),
+            unread_before: EventIndex(0),
         }
+    }
+
+    /// Leaves the output before an event unread.
+    pub(crate) fn without_output_before(mut self, index: EventIndex) -> Reader {
+        self.unread_before = index;
+        self
+    }
+
+    /// Whether something can be shown without waiting for what happens.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.ready.is_empty() || !self.waiting.is_empty()
+    }
+
+    /// Whether every event before this one was shown; the little that is held
+    /// back may still follow.
+    pub(crate) fn is_past(&self, index: EventIndex) -> bool {
+        let next = self
+            .waiting
+            .front()
+            .map_or(self.follower.at(), |event| event.index);
+        self.ready.is_empty() && next >= index
     }
 
     pub(crate) fn projection(&self) -> Option<&Projection> {
         self.projection.as_ref()
     }
 
-    /// What comes next; nothing when the session is over.
+    /// What comes next; nothing when the session is over. Dropping the future
+    /// may lose something: it is for one who waits to the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Shown>, LookupError> {
         loop {
             if let Some(shown) = self.ready.pop_front() {
                 return Ok(Some(shown));
             }
             if let Some(event) = self.waiting.pop_front() {
+                let is_output = matches!(event.body, EventBody::Output { .. });
+                if is_output && event.index < self.unread_before {
+                    return Ok(Some(Shown::Event(Box::new((*event).clone()), Vec::new())));
+                }
                 self.look_at(event).await?;
                 continue;
             }

@@ -471,6 +471,8 @@ impl Actor {
         live.session.mode = self.session.mode;
         live.session.active_ms = self.session.active_ms;
         live.session.disposed_ms = self.session.disposed_ms;
+        drop(live);
+        self.context.note_change();
     }
 }
 

@@ -12,6 +12,7 @@ use glass_spawn::{Features, Keeper};
 use glass_store::Store;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
 
 /// How a daemon runs its sessions.
 #[derive(Clone, Debug)]
@@ -61,6 +62,8 @@ pub(crate) struct Context {
     /// What people have allowed for always.
     pub(crate) remembered: Remembered,
     pub(crate) detectors: Detectors,
+    /// Counts what can be seen of any session from outside.
+    pub(crate) changes: watch::Sender<u64>,
 }
 
 /// Time for a shell without start files: only a machine in trouble needs it.
@@ -77,6 +80,12 @@ impl Context {
             set_variable(&mut env, name, value);
         }
         env
+    }
+
+    /// Says that something of a session looks different now.
+    pub(crate) fn note_change(&self) {
+        self.changes
+            .send_modify(|count| *count = count.wrapping_add(1));
     }
 
     /// What is in force here, for reports.

@@ -9,6 +9,7 @@ mod gate;
 mod hooks;
 mod intact;
 mod output;
+mod overview;
 mod page;
 mod projection;
 mod start;

@@ -155,6 +155,11 @@ impl Follower {
         &self.session
     }
 
+    /// The event that is read next.
+    pub fn at(&self) -> EventIndex {
+        self.at
+    }
+
     /// The next events, at least one; none when the session is over. Waits for
     /// live ones.
     pub async fn next(&mut self) -> Result<Option<Vec<Arc<Event>>>, ReadError> {

@@ -102,6 +102,16 @@ impl Mirror {
         }
     }
 
+    /// Whether a replay drops the next so many bytes of output altogether; if
+    /// so they count as shown, and nobody needs to read them.
+    pub fn drops_whole(&mut self, bytes: u64) -> bool {
+        let drops = bytes <= self.dropping;
+        if drops {
+            self.dropping -= bytes;
+        }
+        drops
+    }
+
     /// Ends a replay, or its absence: a mirror that has nothing to show shows a
     /// prompt.
     pub fn settle(&mut self, out: &mut Vec<u8>) {

@@ -95,12 +95,13 @@ pub(crate) struct Doctor {
     pub json: bool,
 }
 
-/// The daemon listens on a Unix socket that only you can use. It prints one
-/// line when it is ready.
+/// The daemon listens on a Unix socket that only you can use, and on a loopback
+/// port for the page. When it is ready it prints one line with the page's
+/// address, which has the token in it.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Also listen on this loopback address; callers need the token that is
-    /// printed.
+    /// Serve the page and gRPC on this loopback address instead of
+    /// 127.0.0.1:7583; "none" for nowhere.
     #[arg(long, value_name = "ADDR:PORT")]
     pub listen: Option<Listen>,
     /// Listen on this Unix socket.

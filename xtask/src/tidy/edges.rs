@@ -30,7 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("glass-proto", &["glass-model"]),
     (
         "glass-server",
-        &["glass-model", "glass-proto", "glass-session"],
+        &["glass-model", "glass-proto", "glass-session", "glass-vt"],
     ),
     (
         "shellglass",

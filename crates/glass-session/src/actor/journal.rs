@@ -89,6 +89,7 @@ impl Actor {
         crate::failpoint::hit("journaled");
         // Whoever hears of an end asks where the session is now.
         lock(&self.live).session.cwd.clone_from(&self.session.cwd);
+        self.context.note_change();
         self.feed.publish(aftermath.events);
         crate::failpoint::hit("published");
         if let Some(end) = aftermath.finished {
@@ -108,6 +109,7 @@ impl Actor {
             return;
         };
         lock(&self.live).last = Some((shell_id, execution.command.clone(), outcome.code));
+        self.context.note_change();
         execution.phase = Phase::Ended;
         execution.end = Some(index);
         execution.ended_ms = Some(at_ms);

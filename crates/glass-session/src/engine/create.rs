@@ -311,6 +311,7 @@ impl Engine {
             gate: gate.clone(),
         };
         lock(&self.0.sessions).insert(id.clone(), handle);
+        self.0.context.note_change();
         let actor = Actor::new(Parts {
             context,
             session,
@@ -329,6 +330,7 @@ impl Engine {
             actor.run(inheritance).await;
             if let Some(engine) = engine.upgrade() {
                 lock(&engine.sessions).remove(&id);
+                engine.context.note_change();
             }
         });
         Ok(())

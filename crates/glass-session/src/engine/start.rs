@@ -49,6 +49,7 @@ impl Engine {
             stands: Stands::default(),
             remembered,
             detectors,
+            changes: watch::Sender::new(0),
         });
         let engine = Engine(Arc::new(Inner {
             context,

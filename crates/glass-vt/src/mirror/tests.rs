@@ -203,3 +203,22 @@ proptest! {
         prop_assert_eq!(ends, codes);
     }
 }
+
+#[test]
+fn what_a_replay_drops_need_not_be_read() {
+    let replay = |skips: bool| {
+        let mut out = Vec::new();
+        let mut mirror = Mirror::open("/w", &mut out);
+        mirror.limit_replay(12, 5, &mut out);
+        mirror.show(start("x"), &mut out);
+        for piece in ["abcd", "efgh", "ijkl"] {
+            if !(skips && mirror.drops_whole(piece.len() as u64)) {
+                mirror.show(output(piece), &mut out);
+            }
+        }
+        mirror.settle(&mut out);
+        String::from_utf8(out).expect("text")
+    };
+    assert_eq!(replay(true), replay(false));
+    assert!(replay(true).ends_with("hijkl"), "{}", replay(true));
+}

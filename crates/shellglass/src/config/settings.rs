@@ -45,8 +45,8 @@ pub(crate) struct Settings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DaemonSettings {
-    /// Where to listen beside the Unix socket: "none", or a loopback address
-    /// and port such as "127.0.0.1:7583".
+    /// Where to listen beside the Unix socket: "auto" (127.0.0.1:7583, or any
+    /// free port where that is taken), "none", or a loopback address and port.
     pub listen: Listen,
     /// The Unix socket; empty for `daemon.sock` in the runtime directory.
     pub socket: String,
@@ -59,7 +59,7 @@ pub(crate) struct DaemonSettings {
 impl Default for DaemonSettings {
     fn default() -> DaemonSettings {
         DaemonSettings {
-            listen: Listen::Nowhere,
+            listen: Listen::Auto,
             socket: String::new(),
             data_dir: String::new(),
             log: "info".to_owned(),
@@ -180,8 +180,10 @@ pub(crate) enum CgroupUse {
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub(crate) enum Listen {
-    /// Nowhere.
+    /// On the usual port, or on a free one where that is taken.
     #[default]
+    Auto,
+    /// Nowhere.
     Nowhere,
     /// On this loopback address.
     On(SocketAddr),
@@ -190,6 +192,7 @@ pub(crate) enum Listen {
 impl fmt::Display for Listen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Listen::Auto => f.write_str("auto"),
             Listen::Nowhere => f.write_str("none"),
             Listen::On(address) => address.fmt(f),
         }
@@ -214,8 +217,10 @@ impl std::str::FromStr for Listen {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Listen, String> {
-        if text == "none" {
-            return Ok(Listen::Nowhere);
+        match text {
+            "auto" => return Ok(Listen::Auto),
+            "none" => return Ok(Listen::Nowhere),
+            _ => {}
         }
         match text.parse::<SocketAddr>() {
             Ok(address) if address.ip().is_loopback() => Ok(Listen::On(address)),
@@ -223,7 +228,7 @@ impl std::str::FromStr for Listen {
                 "{address} can be reached from other machines; only loopback addresses are served"
             )),
             Err(_) => Err(format!(
-                "'{text}' is neither \"none\" nor an address such as \"127.0.0.1:7583\""
+                "'{text}' is neither \"auto\", \"none\" nor an address such as \"127.0.0.1:7583\""
             )),
         }
     }

@@ -9,13 +9,14 @@ use crate::environment;
 use crate::error::{Failure, Kind, with_causes};
 use glass_model::Limits;
 use glass_proto::{json, parsing_result, sandbox_to_wire};
-use glass_server::{Listening, Options, Tokens};
+use glass_server::{Listening, Options, Tcp, Tokens};
 use glass_session::{Adapting, Engine, Redaction, Settings, Wording};
 use glass_spawn::{Keeper, KeeperEvent, start_keeper};
 use glass_store::{OpenError, Store};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -32,6 +33,9 @@ const HANDOVER_PAUSE: Duration = Duration::from_millis(20);
 
 /// How often quotas are looked at.
 const RETENTION_PAUSE: Duration = Duration::from_secs(5);
+
+/// Where the page is, unless something else is there.
+const USUAL_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7583);
 
 /// Answers that hold for always, beside the journal.
 pub(crate) const REMEMBERED_FILE: &str = "remembered.toml";
@@ -52,8 +56,9 @@ pub(super) async fn run(
     tokio::spawn(keep_within_quotas(engine.clone()));
     let keeper_lost = engine.keeper_lost();
     let listen = match plan.settings.daemon.listen {
-        Listen::Nowhere => None,
-        Listen::On(address) => Some(address),
+        Listen::Auto => Tcp::Near(USUAL_ADDRESS),
+        Listen::Nowhere => Tcp::Closed,
+        Listen::On(address) => Tcp::At(address),
     };
     let mut announced = Ok(());
     let ready = |listening| announced = announce(&places(&listening, &tokens));

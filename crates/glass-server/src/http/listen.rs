@@ -1,0 +1,83 @@
+//! Connections over TCP, HTTP/1.1 and HTTP/2 alike.
+
+use axum::Router;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::service::TowerToHyperService;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+/// Connections at once; more wait to be accepted.
+const CONNECTIONS_MAX: usize = 1024;
+
+/// Time for a client to say what it wants.
+const HEADERS_DEADLINE: Duration = Duration::from_secs(15);
+
+/// Bytes of the head of a request, at most.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// How often a connection of HTTP/2 is asked whether its client is there, and
+/// how long that may take.
+const PING_EVERY: Duration = Duration::from_secs(30);
+const PING_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Pause after a connection that could not be accepted: the reason, such as too
+/// many open files, does not go away at once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves for ever.
+pub(crate) async fn serve(listener: TcpListener, router: Router) {
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let builder = Arc::new(builder());
+    loop {
+        let permit = room.clone().acquire_owned().await;
+        let permit = permit.expect("the semaphore is never closed");
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection over TCP failed");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let (builder, router) = (builder.clone(), router.clone());
+        tokio::spawn(async move {
+            attend(&builder, stream, router).await;
+            drop(permit);
+        });
+    }
+}
+
+async fn attend(builder: &Builder<TokioExecutor>, stream: TcpStream, router: Router) {
+    // What is typed and shown must not wait for more.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection cannot be made prompt");
+    }
+    let service = TowerToHyperService::new(router);
+    let served = builder
+        .serve_connection_with_upgrades(TokioIo::new(stream), service)
+        .await;
+    if let Err(error) = served {
+        tracing::debug!(%error, "a connection over TCP ended");
+    }
+}
+
+fn builder() -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADERS_DEADLINE)
+        .max_buf_size(HEAD_BYTES_MAX);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(crate::serve::WINDOW_BYTES)
+        .initial_connection_window_size(crate::serve::WINDOW_BYTES)
+        .max_header_list_size(u32::try_from(HEAD_BYTES_MAX).expect("a small number"))
+        .keep_alive_interval(PING_EVERY)
+        .keep_alive_timeout(PING_DEADLINE);
+    builder
+}

@@ -1,0 +1,45 @@
+//! How the page turns the token of its address into a pass.
+
+use super::Glass;
+use super::pass::{PASS_SECONDS, Pass, cookie_name, now_seconds, refusal};
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use glass_model::Role;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Takes `{"token": …}` and gives a cookie, and the key that goes with it.
+pub(super) async fn log_in(State(glass): State<Arc<Glass>>, body: Bytes) -> Response {
+    let request: Option<Value> = serde_json::from_slice(&body).ok();
+    let token = request.as_ref().and_then(|it| it.get("token")?.as_str());
+    let Some(token) = token else {
+        let (kind, message) = ("INVALID_ARGUMENT", "the request has no token");
+        let hint = r#"send {"token": "…"}"#;
+        return refusal(StatusCode::BAD_REQUEST, kind, message, hint);
+    };
+    let Some(role) = glass.tokens.role(token) else {
+        return glass.wrong_token().await;
+    };
+    let pass = Pass::new(&glass.tokens, role, now_seconds() + PASS_SECONDS);
+    let role = match role {
+        Role::Person => "person",
+        Role::Agent => "agent",
+    };
+    let cookie = set_cookie(&glass, &pass.cookie, PASS_SECONDS);
+    let body = Json(json!({ "key": pass.key, "role": role }));
+    ([(header::SET_COOKIE, cookie)], body).into_response()
+}
+
+/// Takes the cookie away.
+pub(super) async fn log_out(State(glass): State<Arc<Glass>>) -> Response {
+    let cookie = set_cookie(&glass, "", 0);
+    ([(header::SET_COOKIE, cookie)], StatusCode::NO_CONTENT).into_response()
+}
+
+fn set_cookie(glass: &Glass, value: &str, seconds: u64) -> String {
+    let name = cookie_name(glass.addresses.port());
+    format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}")
+}

@@ -1,0 +1,178 @@
+//! What a client says to a view, in text frames.
+
+use serde_json::{Map, Value};
+
+/// The longest id or word that is looked at, in bytes.
+const WORD_BYTES_MAX: usize = 256;
+
+/// What a client wants to see.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Init {
+    pub(super) session: String,
+    pub(super) from_index: u64,
+    pub(super) view: View,
+    /// Bytes that may be on their way to a client that says what it has shown;
+    /// 0 for one that does not.
+    pub(super) window_bytes: u64,
+}
+
+/// How it wants to see it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum View {
+    /// As the session's mode has it.
+    Default,
+    Mirror,
+    Console,
+    Terminal,
+}
+
+/// What a client says later.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Control {
+    /// The view has another size, which changes nothing in a mirror.
+    Resize,
+    /// So many bytes more have been shown.
+    Ack(u64),
+}
+
+impl Init {
+    /// Reads the first message, or says what is wrong with it.
+    pub(super) fn read(text: &str) -> Result<Init, String> {
+        let message = object(text)?;
+        if kind(&message)? != "init" {
+            return Err("the first message is of type init".to_owned());
+        }
+        let session = word(&message, "sessionId")?.unwrap_or_default();
+        if session.is_empty() {
+            return Err("new terminals are not part of this version; \
+                        hint: give the sessionId of a session"
+                .to_owned());
+        }
+        let view = match word(&message, "view")?.as_deref() {
+            None | Some("") => View::Default,
+            Some("mirror") => View::Mirror,
+            Some("console") => View::Console,
+            Some("terminal") => View::Terminal,
+            Some(other) => return Err(format!("there is no view '{}'", other.escape_debug())),
+        };
+        check_size(&message)?;
+        Ok(Init {
+            session,
+            from_index: number(&message, "fromIndex")?,
+            view,
+            window_bytes: number(&message, "windowBytes")?,
+        })
+    }
+}
+
+impl Control {
+    /// Reads a later message, or says what is wrong with it.
+    pub(super) fn read(text: &str) -> Result<Control, String> {
+        let message = object(text)?;
+        match kind(&message)?.as_str() {
+            "resize" => check_size(&message).map(|()| Control::Resize),
+            "ack" => number(&message, "bytes").map(Control::Ack),
+            other => Err(format!("there is no message '{}'", other.escape_debug())),
+        }
+    }
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(message)) => Ok(message),
+        Ok(_) => Err("a message is a JSON object".to_owned()),
+        Err(error) => Err(format!("a message is a JSON object: {error}")),
+    }
+}
+
+fn kind(message: &Map<String, Value>) -> Result<String, String> {
+    word(message, "type")?.ok_or_else(|| "the message has no type".to_owned())
+}
+
+fn word(message: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
+    match message.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if text.len() <= WORD_BYTES_MAX => Ok(Some(text.clone())),
+        Some(_) => Err(format!("{key} is a short text")),
+    }
+}
+
+/// A number that JSON carries as such or, where it is wide, as text.
+fn number(message: &Map<String, Value>, key: &str) -> Result<u64, String> {
+    let found = match message.get(key) {
+        None | Some(Value::Null) => Some(0),
+        Some(Value::Number(number)) => number.as_u64(),
+        Some(Value::String(text)) => text.parse().ok(),
+        Some(_) => None,
+    };
+    found.ok_or_else(|| format!("{key} is a number from 0 on"))
+}
+
+fn check_size(message: &Map<String, Value>) -> Result<(), String> {
+    for key in ["cols", "rows"] {
+        let size = number(message, key)?;
+        if size > u64::from(u16::MAX) {
+            return Err(format!("{key} is at most {}", u16::MAX));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Control, Init, View};
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_first_message_says_what_to_show() {
+        let text = r#"{"type":"init","sessionId":"s-1","cols":80,"rows":30,"fromIndex":"7"}"#;
+        let init = Init::read(text).expect("well-formed");
+        assert_eq!(
+            init,
+            Init {
+                session: "s-1".to_owned(),
+                from_index: 7,
+                view: View::Default,
+                window_bytes: 0,
+            }
+        );
+        let mirror = r#"{"type":"init","sessionId":"s-1","view":"mirror"}"#;
+        assert_eq!(Init::read(mirror).expect("well-formed").view, View::Mirror);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, expected) in [
+            ("", "JSON object"),
+            ("[1]", "JSON object"),
+            ("{}", "no type"),
+            (r#"{"type":"resize"}"#, "type init"),
+            (r#"{"type":"init"}"#, "not part of this version"),
+            (r#"{"type":"init","sessionId":7}"#, "sessionId"),
+            (
+                r#"{"type":"init","sessionId":"s","fromIndex":-1}"#,
+                "fromIndex",
+            ),
+            (r#"{"type":"init","sessionId":"s","cols":70000}"#, "cols"),
+            (r#"{"type":"init","sessionId":"s","view":"x"}"#, "no view"),
+        ] {
+            let error = Init::read(text).expect_err(text);
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+        assert_eq!(
+            Control::read(r#"{"type":"resize","cols":100,"rows":1}"#),
+            Ok(Control::Resize)
+        );
+        let ack = Control::read(r#"{"type":"ack","bytes":12}"#);
+        assert_eq!(ack, Ok(Control::Ack(12)));
+        assert!(Control::read(r#"{"type":"input"}"#).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_message_or_an_error(text in ".{0,200}") {
+            let _ = Init::read(&text);
+            let _ = Control::read(&text);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// A WebSocket that comes back by itself.
+
+import { isTurnedAway, socket } from './api';
+import { pause } from './backoff';
+
+/** How a line stands. */
+export type Standing =
+  | { kind: 'connecting' }
+  | { kind: 'live' }
+  | { kind: 'waiting'; until: number }
+  | { kind: 'lost' }
+  | { kind: 'turned away' };
+
+export interface Listener {
+  /** A connection is there; nothing has been said on it. */
+  opened(line: Line): void;
+  /** A message; says whether the line is live now. */
+  text(message: { type: string; [key: string]: unknown }, line: Line): void;
+  bytes?(bytes: Uint8Array): void;
+  stands(standing: Standing): void;
+}
+
+export class Line {
+  private current: WebSocket | null = null;
+  private tries = 0;
+  private timer = 0;
+  private closed = false;
+
+  constructor(
+    private readonly path: string,
+    private readonly listener: Listener,
+  ) {
+    this.connect();
+  }
+
+  /** Sends, where there is somebody to send to. */
+  send(message: object | Uint8Array<ArrayBuffer>): void {
+    if (this.current?.readyState !== WebSocket.OPEN) return;
+    this.current.send(message instanceof Uint8Array ? message : JSON.stringify(message));
+  }
+
+  /** The other side has said all that there was: the line works. */
+  live(): void {
+    this.tries = 0;
+    this.listener.stands({ kind: 'live' });
+  }
+
+  /** Tries again now, as if nothing had failed yet. */
+  retry(): void {
+    this.tries = 0;
+    clearTimeout(this.timer);
+    this.drop();
+    this.connect();
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    this.drop();
+  }
+
+  private drop(): void {
+    const old = this.current;
+    this.current = null;
+    old?.close();
+  }
+
+  private connect(): void {
+    this.listener.stands({ kind: 'connecting' });
+    const opened = socket(this.path);
+    this.current = opened;
+    opened.onopen = () => {
+      if (this.current === opened) this.listener.opened(this);
+    };
+    opened.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+      if (this.current !== opened) return;
+      if (typeof data === 'string') this.listener.text(JSON.parse(data), this);
+      else this.listener.bytes?.(new Uint8Array(data));
+    };
+    opened.onclose = () => {
+      if (this.current !== opened || this.closed) return;
+      this.current = null;
+      void this.later();
+    };
+  }
+
+  private async later(): Promise<void> {
+    const wait = pause(this.tries);
+    this.tries += 1;
+    if (wait === null) {
+      this.listener.stands({ kind: 'lost' });
+      return;
+    }
+    this.listener.stands({ kind: 'waiting', until: Date.now() + wait });
+    this.timer = setTimeout(() => this.connect(), wait);
+    if (await isTurnedAway()) {
+      clearTimeout(this.timer);
+      if (!this.closed && this.current === null) this.listener.stands({ kind: 'turned away' });
+    }
+  }
+}

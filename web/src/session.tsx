@@ -1,0 +1,106 @@
+// One session: its mirror and its timeline.
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { call } from './api';
+import { baseName } from './format';
+import type { Standing } from './line';
+import { complain, sessions } from './state';
+import { Mirror } from './terminal';
+import { Timeline } from './timeline';
+import type { Execution, History } from './wire';
+
+/** Changes within this time are read as one. */
+const GATHER_MS = 150;
+
+/** Reads a session's commands whenever they may have changed. */
+function useExecutions(id: string) {
+  const executions = useSignal<Execution[]>([]);
+  const reader = useRef({ timer: 0, closed: false });
+  const read = async () => {
+    try {
+      const history = await call<History>('GetSessionHistory', { sessionId: id, omitEvents: true });
+      const first = BigInt(history.firstIndex);
+      const kept = history.executions.filter((execution) => BigInt(execution.startIndex) >= first);
+      kept.sort((a, b) => Number(BigInt(a.startIndex) - BigInt(b.startIndex)));
+      if (!reader.current.closed) executions.value = kept;
+    } catch {
+      // The banner says that the daemon is away; the next change reads again.
+    }
+  };
+  const changed = () => {
+    if (reader.current.timer !== 0) return;
+    reader.current.timer = setTimeout(() => {
+      reader.current.timer = 0;
+      void read();
+    }, GATHER_MS);
+  };
+  useEffect(() => {
+    void read();
+    return () => {
+      reader.current.closed = true;
+      clearTimeout(reader.current.timer);
+    };
+  }, []);
+  return { executions, changed };
+}
+
+export function SessionView({ id }: { id: string }) {
+  const screen = useRef<HTMLDivElement>(null);
+  const mirror = useRef<Mirror | null>(null);
+  const standing = useSignal<Standing>({ kind: 'connecting' });
+  const isOver = useSignal(false);
+  const failure = useSignal<string | null>(null);
+  const { executions, changed } = useExecutions(id);
+  const shown = sessions.value.get(id);
+  useEffect(() => {
+    if (screen.current === null) return;
+    const opened = new Mirror(screen.current, id, {
+      stands: (now) => {
+        standing.value = now;
+        if (now.kind === 'live') changed();
+      },
+      commands: changed,
+      over: () => { isOver.value = true; changed(); },
+      error: (message) => { failure.value = message; },
+    });
+    mirror.current = opened;
+    opened.focus();
+    return () => opened.close();
+  }, []);
+  useEffect(changed, [shown?.session.lastShellId, shown?.session.running]);
+  const cwd = shown?.session.workingDirectory ?? '';
+  const name = shown?.session.name || baseName(cwd) || id;
+  const dispose = async () => {
+    if (!confirm('End this session with everything that runs in it?')) return;
+    await call('DisposeSession', { sessionId: id }).catch(complain);
+  };
+  return (
+    <div class="view">
+      <header class="view-head">
+        <h1 title={id}>{name}</h1>
+        <span class="path">{cwd}</span>
+        <span class="spacer" />
+        <span class="state" data-state={standing.value.kind}>
+          {isOver.value ? 'over' : standing.value.kind === 'live' ? 'read-only mirror' : 'not connected'}
+        </span>
+        {standing.value.kind === 'lost' && (
+          <button type="button" onClick={() => mirror.current?.retry()}>Connect again</button>
+        )}
+        {shown?.session.running === true && (
+          <button type="button" class="danger" onClick={() => mirror.current?.interrupt()}>
+            Cancel <kbd>Ctrl+C</kbd>
+          </button>
+        )}
+        {shown !== undefined && (
+          <button type="button" onClick={() => void dispose()}>End session</button>
+        )}
+      </header>
+      {failure.value !== null && <p class="banner bad" role="alert">{failure.value}</p>}
+      <div class="panes">
+        <div class="screen" ref={screen} role="region" aria-label="Terminal, read-only" />
+        <Timeline executions={executions.value} onReveal={(fromLast) => mirror.current?.reveal(fromLast)} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+// What the page knows, and how it learns it.
+
+import { computed, signal } from '@preact/signals';
+import { Refused, call } from './api';
+import { Line, type Standing } from './line';
+import type { Approval, Session, Shown } from './wire';
+
+export const sessions = signal<ReadonlyMap<string, Shown>>(new Map());
+export const ended = signal<Session[] | null>(null);
+export const approvals = signal<ReadonlyMap<string, Approval>>(new Map());
+export const standing = signal<Standing>({ kind: 'connecting' });
+export const version = signal('');
+export const selected = signal<string | null>(null);
+export const search = signal('');
+export const now = signal(Date.now());
+export const hints = signal(false);
+export const drawer = signal(false);
+export const notice = signal<string | null>(null);
+
+/** A group of sessions in the sidebar. */
+export interface Group {
+  title: string;
+  members: Shown[];
+}
+
+function matches(shown: Shown, wanted: string): boolean {
+  const { session } = shown;
+  const text = [session.name, session.sessionId, session.workingDirectory, session.taskId];
+  text.push(session.activeCommand, session.lastCommand, session.gitBranch);
+  return text.join('\n').toLowerCase().includes(wanted);
+}
+
+/** The sessions as the sidebar has them, by task. */
+export const groups = computed<Group[]>(() => {
+  const wanted = search.value.trim().toLowerCase();
+  const found = new Map<string, Shown[]>();
+  const oldest = [...sessions.value.values()];
+  oldest.sort((a, b) => Number(a.session.createdUnixMs) - Number(b.session.createdUnixMs)
+    || (a.session.sessionId < b.session.sessionId ? -1 : 1));
+  for (const shown of oldest) {
+    if (!matches(shown, wanted)) continue;
+    const { taskId } = shown.session;
+    const title = shown.isEphemeral ? 'Single commands' : taskId === '' ? 'Sessions' : taskId;
+    found.set(title, [...(found.get(title) ?? []), shown]);
+  }
+  return [...found].map(([title, members]) => ({ title, members }));
+});
+
+/** The same as one list, in the order in which they are numbered. */
+export const ordered = computed<Shown[]>(() => groups.value.flatMap((group) => group.members));
+
+export function select(id: string | null): void {
+  selected.value = id;
+  drawer.value = false;
+  const hash = id === null ? '' : `#${id}`;
+  history.replaceState(null, '', `${location.pathname}${hash}`);
+}
+
+/** Selects the session `by` places further. */
+export function step(by: number): void {
+  const list = ordered.value;
+  if (list.length === 0) return;
+  const at = list.findIndex((shown) => shown.session.sessionId === selected.value);
+  const next = list[(at + by + list.length) % list.length] ?? list[0];
+  if (next !== undefined) select(next.session.sessionId);
+}
+
+/** Tells the person what went wrong. */
+export function complain(error: unknown): void {
+  const hint = error instanceof Refused && error.hint !== '' ? ` (${error.hint})` : '';
+  notice.value = `${error instanceof Error ? error.message : String(error)}${hint}`;
+}
+
+/** Reads the sessions that are over, or lets go of them. */
+export async function toggleEnded(): Promise<void> {
+  if (ended.value !== null) {
+    ended.value = null;
+    return;
+  }
+  try {
+    const answer = await call<{ sessions: Session[] }>('ListSessions', { includeDisposed: true });
+    const living = sessions.value;
+    const over = answer.sessions.filter((session) => !living.has(session.sessionId));
+    over.sort((a, b) => Number(b.lastActivityUnixMs) - Number(a.lastActivityUnixMs));
+    ended.value = over.slice(0, 200);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+let line: Line | null = null;
+
+/** Follows what the daemon tells. */
+export function follow(): void {
+  // What is told before `ready` replaces what was known, all at once.
+  let fresh: { sessions: Map<string, Shown>; approvals: Map<string, Approval> } | null = null;
+  const known = () =>
+    fresh ?? { sessions: new Map(sessions.value), approvals: new Map(approvals.value) };
+  const keep = (next: ReturnType<typeof known>) => {
+    if (fresh !== null) return;
+    sessions.value = next.sessions;
+    approvals.value = next.approvals;
+  };
+  line?.close();
+  line = new Line('/ws/events', {
+    opened() {
+      fresh = { sessions: new Map(), approvals: new Map() };
+    },
+    text(message, line) {
+      const next = known();
+      switch (message.type) {
+        case 'session:created':
+        case 'session:updated': {
+          const shown = message as unknown as Shown;
+          next.sessions.set(shown.session.sessionId, shown);
+          break;
+        }
+        case 'session:disposed':
+          next.sessions.delete(message.sessionId as string);
+          break;
+        case 'approval:pending': {
+          const approval = message.approval as Approval;
+          next.approvals.set(approval.approvalId, approval);
+          break;
+        }
+        case 'approval:resolved':
+          next.approvals.delete(message.approvalId as string);
+          break;
+        case 'capabilities':
+          version.value = (message.capabilities as { version: string }).version;
+          break;
+        case 'ready':
+          fresh = null;
+          keep(next);
+          line.live();
+          return;
+      }
+      keep(next);
+    },
+    stands(now) {
+      standing.value = now;
+    },
+  });
+}
+
+export function retry(): void {
+  line?.retry();
+}
+
+setInterval(() => {
+  now.value = Date.now();
+}, 1000);

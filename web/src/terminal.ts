@@ -1,0 +1,204 @@
+// One mirror: a terminal that shows a session, and the line that feeds it.
+
+import { FitAddon } from '@xterm/addon-fit';
+import { WebLinksAddon } from '@xterm/addon-web-links';
+import { type IMarker, Terminal } from '@xterm/xterm';
+import { Line, type Standing } from './line';
+
+/** Resizes that rest for so long are applied; the first is at once. */
+const RESIZE_REST_MS = 500;
+
+/** How long the page flashes when input was refused. */
+const FLASH_MS = 300;
+
+const SCROLLBACK_LINES = 10_000;
+
+/** Bytes that may be on their way to us; what was drawn is acknowledged. */
+const WINDOW_BYTES = 1 << 18;
+
+/** What empties a terminal, its scrollback included. */
+const RESET = '\x1bc';
+
+const INTERRUPT = new Uint8Array([3]);
+
+const DARK = { background: '#0b1416', foreground: '#d7e0e0', cursor: '#0b1416', selectionBackground: '#2f5a5a' };
+const LIGHT = {
+  background: '#fbfcfc', foreground: '#16211f', cursor: '#fbfcfc', selectionBackground: '#b7dcd7',
+  black: '#16211f', red: '#b3261e', green: '#1d6b2f', yellow: '#7a5200', blue: '#1f4fa3',
+  magenta: '#7d2f8a', cyan: '#0a6470', white: '#55605e', brightBlack: '#55605e', brightRed: '#b3261e',
+  brightGreen: '#1d6b2f', brightYellow: '#7a5200', brightBlue: '#1f4fa3', brightMagenta: '#7d2f8a',
+  brightCyan: '#0a6470', brightWhite: '#16211f',
+};
+
+function openLink(uri: string): void {
+  if (!/^https?:\/\//i.test(uri)) return;
+  window.open(uri, '_blank', 'noopener,noreferrer');
+}
+
+export interface Hooks {
+  stands(standing: Standing): void;
+  /** Whether commands have begun or ended. */
+  commands(): void;
+  over(): void;
+  error(message: string): void;
+}
+
+export class Mirror {
+  private readonly terminal: Terminal;
+  private readonly fit = new FitAddon();
+  private readonly line: Line;
+  private readonly observer: ResizeObserver;
+  private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
+  /** Where each command that was shown begins. */
+  private marks: (IMarker | undefined)[] = [];
+  private resizeTimer = 0;
+  private flashTimer = 0;
+  /** The next bytes begin a replay: what is shown is taken away with them. */
+  private stale = false;
+
+  constructor(
+    private readonly element: HTMLElement,
+    sessionId: string,
+    private readonly hooks: Hooks,
+  ) {
+    this.terminal = new Terminal({
+      convertEol: false,
+      cursorBlink: false,
+      cursorInactiveStyle: 'none',
+      fontFamily: 'ui-monospace, "SF Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+      fontSize: 13,
+      linkHandler: { activate: (_event, uri) => openLink(uri) },
+      // What a command prints is nobody's error.
+      logLevel: 'off',
+      macOptionIsMeta: true,
+      screenReaderMode: false,
+      scrollback: SCROLLBACK_LINES,
+      theme: this.theme(),
+      minimumContrastRatio: 4.5,
+    });
+    this.terminal.loadAddon(this.fit);
+    this.terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
+    this.terminal.open(element);
+    this.fit.fit();
+    this.terminal.parser.registerOscHandler(633, (payload) => this.marker(payload));
+    this.terminal.attachCustomKeyEventHandler((event) => this.key(event));
+    this.terminal.onData((data) => this.input(data));
+    this.scheme.addEventListener('change', this.repaint);
+    document.documentElement.addEventListener('themechange', this.repaint);
+    this.observer = new ResizeObserver(() => this.resized());
+    this.observer.observe(element);
+    this.line = new Line('/ws/terminal', {
+      opened: (line) => {
+        const { cols, rows } = this.terminal;
+        line.send({ type: 'init', sessionId, cols, rows, view: 'mirror', windowBytes: WINDOW_BYTES });
+      },
+      text: (message, line) => this.told(message, line),
+      bytes: (bytes) => this.show(bytes),
+      stands: (standing) => hooks.stands(standing),
+    });
+  }
+
+  /** Scrolls to a command, counted from the last. */
+  reveal(fromLast: number): void {
+    const mark = this.marks[this.marks.length - 1 - fromLast];
+    if (mark !== undefined && !mark.isDisposed) this.terminal.scrollToLine(mark.line);
+  }
+
+  retry(): void {
+    this.line.retry();
+  }
+
+  interrupt(): void {
+    this.line.send(INTERRUPT);
+  }
+
+  focus(): void {
+    this.terminal.focus();
+  }
+
+  close(): void {
+    clearTimeout(this.resizeTimer);
+    clearTimeout(this.flashTimer);
+    this.scheme.removeEventListener('change', this.repaint);
+    document.documentElement.removeEventListener('themechange', this.repaint);
+    this.observer.disconnect();
+    this.line.close();
+    this.terminal.dispose();
+  }
+
+  private readonly repaint = () => {
+    this.terminal.options.theme = this.theme();
+  };
+
+  private theme() {
+    const chosen = document.documentElement.dataset.theme;
+    return chosen === 'dark' || (chosen !== 'light' && this.scheme.matches) ? DARK : LIGHT;
+  }
+
+  private told(message: { type: string; [key: string]: unknown }, line: Line): void {
+    switch (message.type) {
+      case 'opened':
+        this.stale = true;
+        break;
+      case 'ready':
+        // It is live once everything before has been drawn.
+        this.terminal.write('', () => line.live());
+        break;
+      case 'readonly':
+        this.flash();
+        break;
+      case 'exit':
+        line.close();
+        this.hooks.over();
+        break;
+      case 'error':
+        line.close();
+        this.hooks.error(String(message.message));
+        break;
+    }
+  }
+
+  private show(bytes: Uint8Array): void {
+    if (this.stale) {
+      this.stale = false;
+      // In order with what is still to be drawn: none of it may come after.
+      this.terminal.write(RESET, () => { this.marks = []; });
+    }
+    const line = this.line;
+    this.terminal.write(bytes, () => line.send({ type: 'ack', bytes: bytes.length }));
+  }
+
+  private marker(payload: string): boolean {
+    const kind = payload.slice(0, 2);
+    if (kind === 'E;') this.marks.push(this.terminal.registerMarker(0));
+    if (kind === 'C' || kind[0] === 'D') this.hooks.commands();
+    return true;
+  }
+
+  private key(event: KeyboardEvent): boolean {
+    const isCopy = (event.ctrlKey || event.metaKey) && event.key === 'c';
+    // With something selected, Ctrl+C copies as it does everywhere.
+    if (isCopy && this.terminal.hasSelection()) return false;
+    // Keys of the page, and leaving the terminal by keyboard.
+    return !event.altKey && event.key !== 'Tab';
+  }
+
+  private input(data: string): void {
+    this.line.send(new TextEncoder().encode(data));
+  }
+
+  private flash(): void {
+    this.element.classList.add('flash');
+    clearTimeout(this.flashTimer);
+    this.flashTimer = setTimeout(() => this.element.classList.remove('flash'), FLASH_MS);
+  }
+
+  private resized(): void {
+    clearTimeout(this.resizeTimer);
+    this.resizeTimer = setTimeout(() => {
+      this.fit.fit();
+      const { cols, rows } = this.terminal;
+      this.line.send({ type: 'resize', cols, rows });
+    }, RESIZE_REST_MS);
+  }
+}

@@ -1,0 +1,107 @@
+// The commands of a session, from the newest on.
+
+import { useSignal } from '@preact/signals';
+import { call } from './api';
+import { duration, ending, explained, moment, rights, rightsInFull, visible } from './format';
+import { complain, now } from './state';
+import type { Execution } from './wire';
+
+/** Commands that are shown; the terminal has the others. */
+const SHOWN_MAX = 300;
+
+/** Output that is copied at most, in bytes. */
+const COPIED_BYTES_MAX = 1 << 20;
+
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+async function copyOutput(execution: Execution): Promise<void> {
+  try {
+    const request = { shellId: execution.shellId, offset: '0', maxBytes: String(COPIED_BYTES_MAX) };
+    const answer = await call<{ output: string }>('ReadOutput', request);
+    await copy(answer.output);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+async function cancel(execution: Execution): Promise<void> {
+  try {
+    await call('Cancel', { shellId: execution.shellId });
+  } catch (error) {
+    complain(error);
+  }
+}
+
+interface EntryProps {
+  execution: Execution;
+  onReveal(): void;
+}
+
+function Entry({ execution, onReveal }: EntryProps) {
+  const kind = ending(execution);
+  const started = Number(execution.startedUnixMs);
+  const until = execution.endedUnixMs === undefined ? now.value : Number(execution.endedUnixMs);
+  return (
+    <li class={`entry ${kind}`} data-shell={execution.shellId}>
+      <button type="button" class="command" title="Show it in the terminal" onClick={onReveal}>
+        <code>{visible(execution.command)}</code>
+      </button>
+      <span class="facts">
+        <span class={`chip ${kind}`}>{explained(execution)}</span>
+        <time dateTime={new Date(started).toISOString()}>{moment(started, now.value)}</time>
+        <span>{duration(until - started)}</span>
+        <span class="badge" title={rightsInFull(execution.sandboxPolicy).join('\n')}>
+          {rights(execution.sandboxPolicy)}
+        </span>
+      </span>
+      <span class="acts">
+        <button type="button" onClick={() => void copy(execution.command)}>Copy command</button>
+        <button type="button" onClick={() => void copyOutput(execution)}>Copy output</button>
+        {kind === 'running' && (
+          <button type="button" class="danger" onClick={() => void cancel(execution)}>Cancel</button>
+        )}
+      </span>
+    </li>
+  );
+}
+
+interface Props {
+  executions: Execution[];
+  /** Shows a command, counted from the last. */
+  onReveal(fromLast: number): void;
+}
+
+export function Timeline({ executions, onReveal }: Props) {
+  const failed = useSignal(false);
+  const newest = executions.map((execution, at) => ({ execution, fromLast: executions.length - 1 - at }));
+  newest.reverse();
+  const wanted = newest.filter(({ execution }) => !failed.value || ending(execution) === 'bad');
+  return (
+    <aside class="timeline" aria-label="Commands">
+      <div class="head">
+        <h2>Commands</h2>
+        <label>
+          <input
+            type="checkbox"
+            checked={failed.value}
+            onChange={(event) => { failed.value = event.currentTarget.checked; }}
+          />
+          failed only
+        </label>
+      </div>
+      <ol reversed>
+        {wanted.slice(0, SHOWN_MAX).map(({ execution, fromLast }) => (
+          <Entry key={execution.shellId} execution={execution} onReveal={() => onReveal(fromLast)} />
+        ))}
+      </ol>
+      {wanted.length === 0 && <p class="quiet pad">{failed.value ? 'None has failed.' : 'None has run yet.'}</p>}
+      {wanted.length > SHOWN_MAX && <p class="quiet pad">{wanted.length - SHOWN_MAX} older ones are not listed.</p>}
+    </aside>
+  );
+}
