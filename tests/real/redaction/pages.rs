@@ -39,7 +39,7 @@ async fn pages_of_two_streams_are_judged_stream_by_stream() {
     let (one, two) = TOKEN.split_at(20);
     // The error comes between the two halves.
     let line = format!(
-        "printf '%s' '{one}'; sleep 0.05; echo between >&2; sleep 0.05; printf '%s\\n' '{two}'"
+        "printf '%s' '{one}'; sleep 0.5; echo between >&2; sleep 0.5; printf '%s\\n' '{two}'"
     );
     let id = session.run(&line).await.shell_id;
     let (mut at, mut shown) = (0, String::new());

@@ -315,8 +315,8 @@ impl Engine {
         Ok((session, handle))
     }
 
-    /// An idle session in the command's directory: one of its task, else one of
-    /// no task. Busy ones are never picked.
+    /// An idle session in the command's directory: one of its task, else any.
+    /// Busy ones are never picked.
     fn idle_session(&self, caller: &Caller, task: &str, order: &OrderSpec) -> Option<Session> {
         let sessions = lock(&self.0.sessions);
         let cwd = if order.working_directory.is_empty() {
@@ -330,8 +330,7 @@ impl Engine {
             .filter(|view| view.running.is_none() && view.queued == 0)
             .map(|view| view.session)
             .filter(|session| {
-                (session.task == task || session.task.is_empty())
-                    && !session.ephemeral
+                !session.ephemeral
                     && session.disposed_ms.is_none()
                     && session.owner == caller.role
                     && session.cwd == *cwd
