@@ -4,6 +4,7 @@
 
 mod answer;
 mod audit;
+mod attach;
 mod auth;
 mod authority;
 mod history;

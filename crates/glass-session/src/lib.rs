@@ -32,6 +32,7 @@ mod stands;
 mod state;
 mod tag;
 mod text;
+mod view;
 
 pub(crate) use context::Context;
 
@@ -54,3 +55,4 @@ pub use redaction::{Redaction, Secrets, Veil};
 pub use sandbox::Sandboxing;
 pub use shells::NoShell;
 pub use text::incomplete_suffix;
+pub use view::{Access, AttachError, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter};

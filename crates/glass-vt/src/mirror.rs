@@ -102,6 +102,18 @@ impl Mirror {
         }
     }
 
+    /// How much output of a replay is dropped that has not come yet. Whoever has
+    /// an event that lies in it whole need not read its bytes, and says so with
+    /// [`Mirror::skip`].
+    pub fn dropping_bytes(&self) -> u64 {
+        self.dropping
+    }
+
+    /// So much output was dropped without being shown to the mirror.
+    pub fn skip(&mut self, bytes: u64) {
+        self.dropping = self.dropping.saturating_sub(bytes);
+    }
+
     /// Ends a replay, or its absence: a mirror that has nothing to show shows a
     /// prompt.
     pub fn settle(&mut self, out: &mut Vec<u8>) {

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod audit;
+mod attach;
 mod sandbox;
 
 use crate::commands::filter::Filter;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 
 pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
 pub(crate) use audit::{Audit, AuditCommand, AuditVerify, PolicyReplay};
+pub(crate) use attach::Attach;
 pub(crate) use sandbox::SandboxFlags;
 
 /// Runs shell commands exactly, and lets people watch.
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     /// Make, list, show and dispose of sessions.
     #[command(subcommand)]
     Session(Session),
+    /// Show a session in this terminal.
+    Attach(Attach),
     /// Cancel what runs.
     Cancel(Cancel),
     /// Show what ran in a session.
