@@ -80,6 +80,11 @@ fn refuse(error: AttachError) -> Status {
     let message = error.to_string();
     match error {
         AttachError::Lookup(error) => status::lookup(error),
+        AttachError::Unjudged(_) => status::with_hint(
+            Code::PermissionDenied,
+            message,
+            "open it with read_only, or let a person set policy.agent to \"off\"",
+        ),
         AttachError::NoSuchView { .. } => status::with_hint(
             Code::FailedPrecondition,
             message,

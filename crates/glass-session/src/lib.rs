@@ -19,6 +19,7 @@ mod failpoint;
 mod feed;
 mod gate;
 mod pipes;
+mod pty;
 mod random;
 mod ready;
 mod recording;

@@ -5,12 +5,14 @@
 //! only lets its command be cancelled; a *terminal* is the PTY of a session.
 
 mod mirror;
+mod terminal;
 
 use crate::engine::{Caller, Engine};
 use crate::errors::LookupError;
 use bytes::Bytes;
-use glass_model::SessionId;
+use glass_model::{Mode, SessionId};
 use mirror::{MirrorReader, MirrorWriter};
+use terminal::{TerminalReader, TerminalWriter};
 
 /// Which view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +81,10 @@ pub enum AttachError {
     /// The session is not to be had.
     #[error(transparent)]
     Lookup(#[from] LookupError),
+    /// What is typed into a terminal cannot be judged, and the caller's commands
+    /// must be.
+    #[error("an agent whose commands are judged cannot type into session {0}")]
+    Unjudged(SessionId),
     /// It has no such view.
     #[error("session {id} has no {} view: {why}", name(*.kind))]
     NoSuchView {
@@ -103,6 +109,7 @@ pub struct ViewReader(Reader);
 
 enum Reader {
     Mirror(Box<MirrorReader>),
+    Terminal(TerminalReader),
 }
 
 /// The end of a view that is typed into.
@@ -110,6 +117,7 @@ pub struct ViewWriter(Writer);
 
 enum Writer {
     Mirror(MirrorWriter),
+    Terminal(TerminalWriter),
 }
 
 impl ViewReader {
@@ -117,6 +125,7 @@ impl ViewReader {
     pub async fn next(&mut self) -> Result<Option<Shown>, LookupError> {
         match &mut self.0 {
             Reader::Mirror(mirror) => mirror.next().await,
+            Reader::Terminal(terminal) => Ok(terminal.next().await),
         }
     }
 }
@@ -126,14 +135,16 @@ impl ViewWriter {
     pub async fn input(&mut self, bytes: Bytes) {
         match &mut self.0 {
             Writer::Mirror(mirror) => mirror.input(&bytes).await,
+            Writer::Terminal(terminal) => terminal.input(bytes).await,
         }
     }
 
     /// The terminal that shows the view has another size.
-    pub async fn resize(&mut self, _columns: u32, _rows: u32) {
+    pub async fn resize(&mut self, columns: u32, rows: u32) {
         match &mut self.0 {
             // Accepted, and changes nothing.
             Writer::Mirror(_) => {}
+            Writer::Terminal(terminal) => terminal.resize(columns, rows).await,
         }
     }
 }
@@ -147,6 +158,11 @@ impl Engine {
         spec: ViewSpec,
     ) -> Result<(ViewReader, ViewWriter), AttachError> {
         let session = self.session(caller, id)?.session;
+        if session.mode == Mode::Pty {
+            let (reader, writer) = terminal::open(self, caller, &session, spec).await?;
+            let reader = ViewReader(Reader::Terminal(reader));
+            return Ok((reader, ViewWriter(Writer::Terminal(writer))));
+        }
         if spec.kind == Some(ViewKind::Terminal) {
             return Err(AttachError::NoSuchView {
                 id: session.id,

@@ -12,8 +12,8 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
+pub(crate) use attach::{Attach, SessionModeName};
 pub(crate) use audit::{Audit, AuditCommand, AuditVerify, PolicyReplay};
-pub(crate) use attach::Attach;
 pub(crate) use sandbox::SandboxFlags;
 
 /// Runs shell commands exactly, and lets people watch.
@@ -211,9 +211,9 @@ pub(crate) struct SessionCreate {
     /// What a workspace sandbox may write.
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// How commands are run.
+    /// How commands are run; "pty" makes a terminal to attach to.
     #[arg(long)]
-    pub mode: Option<ModeName>,
+    pub mode: Option<SessionModeName>,
     /// The shell's name or path.
     #[arg(long)]
     pub shell: Option<String>,

@@ -12,3 +12,16 @@ pub(crate) struct Attach {
     #[arg(long)]
     pub write: bool,
 }
+
+/// The modes that a session can be made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SessionModeName {
+    /// A warm shell, and a new one for each command where none can be kept.
+    Auto,
+    /// A new shell for every command.
+    Line,
+    /// One warm shell.
+    Pipe,
+    /// An interactive shell on a terminal of its own.
+    Pty,
+}

@@ -1,0 +1,499 @@
+//! Starting the shell of a terminal, and taking up one that the last daemon
+//! left.
+
+use super::clients::Clients;
+use super::close::NO_OUTPUT;
+use super::display::{Display, UNSAVED_BYTES_MAX};
+use super::sizing::Sizing;
+use super::{Ending, Parts, TERMINAL_LABEL, Task};
+use crate::actor::{Child, Live, Message, OutputEnd, launched, make_tmp};
+use crate::context::{Context, make_private, now_ms, variable_name};
+use crate::feed::Feed;
+use crate::pty::{ORDERS_MAX, Order, TerminalHandle};
+use crate::recording::{Begun, Recording};
+use crate::routes::Note;
+use crate::sandbox::{Enclosure, Setting, explain, has_walls};
+use crate::shell::existing_directory;
+use crate::tag::Tag;
+use glass_model::{
+    Event, EventBody, EventIndex, Execution, LaunchPlan, Outcome, Phase, SandboxPolicy, Session,
+    Shell, ShellId, ShellKind, Startup, Stream,
+};
+use glass_sandbox::Workspace;
+use glass_spawn::{GATE_FD, Launch, Launched, terminal};
+use glass_store::Change;
+use glass_vt::screen::ScreenSize;
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{Semaphore, mpsc};
+
+/// Bytes that may be typed before a program reads them; who types more waits.
+const INPUT_BYTES_MAX: usize = 256 * 1024;
+
+/// How often walls are planned anew because the file system changed meanwhile.
+const PLANS_MAX: u32 = 3;
+
+/// Variables that say how large some other terminal is.
+const STALE: [&[u8]; 2] = [b"LINES", b"COLUMNS"];
+
+/// What the shell of a new session is started with.
+pub(crate) struct Beginning {
+    pub(crate) session: Session,
+    /// The rights in effect.
+    pub(crate) policy: SandboxPolicy,
+    pub(crate) workspace: Arc<Workspace>,
+    /// What of the environment is our own.
+    pub(crate) ours: Vec<Vec<u8>>,
+}
+
+/// A task that is not running yet, and its first words.
+pub(crate) struct Ready {
+    parts: Parts,
+}
+
+/// Starts the shell. It waits until the journal knows of it.
+pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Result<Ready, String> {
+    let session = &beginning.session;
+    let said = |error: std::io::Error| error.to_string();
+    make_private(&context.session_dir(session)).map_err(said)?;
+    let size = size_of(session);
+    let shell_id = context.store.next_shell_id();
+    let (launched, master, gate, enclosure) = launch(context, &beginning, shell_id, size).await?;
+    let (note_sender, notes) = mpsc::unbounded_channel();
+    context.routes.add(launched.id, note_sender.clone());
+    let execution = plan_execution(&beginning, shell_id, &launched);
+    if let Err(error) = journal_start(context, &execution, &launched) {
+        // Without its byte from the gate the shell ends where it waits.
+        drop(gate);
+        let _ = context.keeper.forget(launched.id).await;
+        return Err(error);
+    }
+    let quota = context.settings.limits.execution_output_bytes_max;
+    let recording = Recording::of_terminal(&context.store, shell_id, NO_OUTPUT, Begun::Now);
+    open_gate(gate).map_err(said)?;
+    let dir = context.session_dir(session);
+    Ok(Ready {
+        parts: Parts {
+            context: context.clone(),
+            session: beginning.session,
+            execution,
+            launched,
+            master,
+            recording: recording.within(quota),
+            display: Display::new(size, &dir),
+            sizing: Sizing::new(size),
+            enclosure,
+            next: EventIndex(1),
+            notes,
+            note_sender,
+        },
+    })
+}
+
+/// Takes up a shell that outlived the last daemon, with its screen.
+pub(crate) fn adopt(
+    context: &Arc<Context>,
+    session: Session,
+    execution: Execution,
+    mut child: Child,
+    next: EventIndex,
+) -> Result<Ready, String> {
+    let said = |error: &dyn std::error::Error| error.to_string();
+    let master = child.fds.remove(TERMINAL_LABEL);
+    let master = master.ok_or_else(|| "the keeper lost its terminal".to_owned())?;
+    let store = &context.store;
+    let recorded = store
+        .recorded(execution.shell_id)
+        .map_err(|error| said(&error))?;
+    let named = OutputEnd {
+        stdout: recorded.stdout,
+        stderr: recorded.stderr,
+        position: recorded.position,
+    };
+    let quota = context.settings.limits.execution_output_bytes_max;
+    let id = execution.shell_id;
+    let recording = Recording::of_terminal(store, id, named, Begun::Before).within(quota);
+    let dir = context.session_dir(&session);
+    let (mut display, shown) = Display::load(size_of(&session), &dir);
+    let end = recording.recorded_bytes();
+    let mut at = shown.max(end.saturating_sub(UNSAVED_BYTES_MAX)).min(end);
+    while at < end {
+        let bytes = store
+            .read_output(id, Stream::Stdout, at, REPLAY_BYTES)
+            .map_err(|error| said(&error))?;
+        if bytes.is_empty() {
+            break;
+        }
+        at += bytes.len() as u64;
+        display.replay(&bytes);
+    }
+    // The kernel knows which size the programs were told.
+    let size =
+        rustix::termios::tcgetwinsize(&master).map_or(size_of(&session), |size| ScreenSize {
+            columns: size.ws_col,
+            rows: size.ws_row,
+        });
+    let size = size.clamped();
+    display.resize(size);
+    let (note_sender, notes) = mpsc::unbounded_channel();
+    context.routes.add(child.info.id, note_sender.clone());
+    if let Some(status) = child.info.status {
+        // The receiver is right here.
+        drop(note_sender.send(Note::Exited(child.info.id, status)));
+    }
+    Ok(Ready {
+        parts: Parts {
+            context: context.clone(),
+            session,
+            execution,
+            launched: launched(&child.info),
+            master,
+            recording,
+            display,
+            sizing: Sizing::new(size),
+            enclosure: None,
+            next,
+            notes,
+            note_sender,
+        },
+    })
+}
+
+/// Bytes that one look at the recording takes.
+const REPLAY_BYTES: usize = 1 << 20;
+
+impl Ready {
+    /// What others see of the session.
+    pub(crate) fn live(&self) -> Live {
+        let execution = &self.parts.execution;
+        let mut session = self.parts.session.clone();
+        let size = self.parts.sizing.current();
+        session.cols = u32::from(size.columns);
+        session.rows = u32::from(size.rows);
+        Live {
+            session,
+            running: Some((execution.shell_id, execution.command.clone())),
+            queued: 0,
+            last: None,
+            approvals: Vec::new(),
+        }
+    }
+
+    /// Where its events go on.
+    pub(crate) fn next(&self) -> EventIndex {
+        self.parts.next
+    }
+
+    /// The task, and the way to it.
+    pub(crate) fn into_task(
+        self,
+        live: Arc<Mutex<Live>>,
+        feed: Arc<Feed>,
+        mailbox: mpsc::Receiver<Message>,
+    ) -> std::io::Result<(Task, TerminalHandle)> {
+        let parts = self.parts;
+        let (sender, orders) = mpsc::channel::<Order>(ORDERS_MAX);
+        let input_room = Arc::new(Semaphore::new(INPUT_BYTES_MAX));
+        let handle = TerminalHandle {
+            orders: sender,
+            input_room: input_room.clone(),
+        };
+        let mut task = Task {
+            dir: parts.context.session_dir(&parts.session),
+            context: parts.context,
+            session: parts.session,
+            execution: parts.execution,
+            launched: parts.launched,
+            master: glass_spawn::async_fd(parts.master)?,
+            recording: parts.recording,
+            display: parts.display,
+            sizing: parts.sizing,
+            enclosure: parts.enclosure,
+            next: parts.next,
+            notes: parts.notes,
+            note_sender: parts.note_sender,
+            live,
+            feed,
+            mailbox,
+            orders,
+            clients: Clients::default(),
+            input: VecDeque::new(),
+            input_room,
+            buffer: Vec::new(),
+            deserted_until: None,
+            name_at: None,
+            retry_at: None,
+            backlog: VecDeque::new(),
+            watchers: Vec::new(),
+            disposals: Vec::new(),
+            status: None,
+            ending: Ending::No,
+        };
+        // What the last daemon recorded and did not name.
+        task.name(crate::recording::When::Running);
+        Ok((task, handle))
+    }
+}
+
+fn size_of(session: &Session) -> ScreenSize {
+    let narrow = |value: u32| u16::try_from(value).unwrap_or(u16::MAX);
+    let size = ScreenSize {
+        columns: narrow(session.cols),
+        rows: narrow(session.rows),
+    };
+    size.clamped()
+}
+
+fn plan_execution(beginning: &Beginning, shell_id: ShellId, launched: &Launched) -> Execution {
+    let session = &beginning.session;
+    let argv = argv(&session.shell, session.startup);
+    let words: Vec<String> = argv
+        .iter()
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    Execution {
+        shell_id,
+        session: session.id.clone(),
+        command: words.join(" "),
+        cwd: session.cwd.clone(),
+        tool_call_id: String::new(),
+        tool_call_scope: String::new(),
+        env: Vec::new(),
+        requested_cwd: String::new(),
+        timeout_ms: 0,
+        sandbox: beginning.policy.clone(),
+        asked_by: session.owner,
+        held: false,
+        phase: Phase::Running,
+        launch: Some(launched.id),
+        slot: 0,
+        start: Some(EventIndex(0)),
+        end: None,
+        started_ms: now_ms(),
+        ended_ms: None,
+        outcome: Outcome::default(),
+    }
+}
+
+fn journal_start(
+    context: &Context,
+    execution: &Execution,
+    launched: &Launched,
+) -> Result<(), String> {
+    let event = Event {
+        index: EventIndex(0),
+        at_ms: execution.started_ms,
+        shell_id: Some(execution.shell_id),
+        body: EventBody::CommandStart {
+            command: execution.command.clone(),
+            cwd: execution.cwd.clone(),
+            pid: u32::try_from(launched.child.pid).unwrap_or(0),
+        },
+    };
+    let queued = Execution {
+        phase: Phase::Queued,
+        launch: None,
+        start: None,
+        ..execution.clone()
+    };
+    let changes = [
+        Change::InsertExecution(queued),
+        Change::StartExecution {
+            shell_id: execution.shell_id,
+            launch: launched.id,
+            slot: 0,
+            start: event.index,
+            started_ms: execution.started_ms,
+            cwd: execution.cwd.clone(),
+        },
+        Change::Event {
+            session: execution.session.clone(),
+            event,
+        },
+    ];
+    let committed = context.store.commit(&changes);
+    committed.map_err(|error| error.to_string())
+}
+
+type Started = (Launched, OwnedFd, OwnedFd, Option<Enclosure>);
+
+async fn launch(
+    context: &Arc<Context>,
+    beginning: &Beginning,
+    shell_id: ShellId,
+    size: ScreenSize,
+) -> Result<Started, String> {
+    let mut plans = 0;
+    loop {
+        plans += 1;
+        let (setting, enclosure) = setting(context, beginning).await?;
+        let launched = spawn(context, beginning, shell_id, size, setting).await;
+        let release = || {
+            if let Some(enclosure) = &enclosure {
+                context.stands.release(&enclosure.plan.placeholders);
+            }
+        };
+        match launched {
+            Ok((launched, master, gate)) => return Ok((launched, master, gate, enclosure)),
+            Err(error) if error.is_outdated() && plans < PLANS_MAX => release(),
+            Err(error) => {
+                release();
+                return Err(full(&error));
+            }
+        }
+    }
+}
+
+fn full(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+async fn spawn(
+    context: &Arc<Context>,
+    beginning: &Beginning,
+    shell_id: ShellId,
+    size: ScreenSize,
+    setting: Setting,
+) -> Result<(Launched, OwnedFd, OwnedFd), crate::shell::StartError> {
+    let session = &beginning.session;
+    let pair = terminal::open(size.columns, size.rows)?;
+    let (gate_end, gate) =
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(std::io::Error::from)?;
+    let child_fds = vec![
+        (0, pair.slave.try_clone()?),
+        (1, pair.slave.try_clone()?),
+        (2, pair.slave),
+        (GATE_FD, gate_end),
+    ];
+    let held = vec![(TERMINAL_LABEL.to_owned(), pair.master.try_clone()?)];
+    let name = format!("{}-{}", session.id, crate::random::nonce());
+    let plan = LaunchPlan {
+        program: session.shell.path.clone().into_bytes(),
+        argv: argv(&session.shell, session.startup),
+        env: context.shell_env(session, setting.env),
+        cwd: setting.cwd.into_bytes(),
+        cgroup: context.cgroup_name(&name),
+        resources: context.resources(),
+        takes_terminal: true,
+        walls: setting.walls,
+    };
+    let tag = Tag::Pty {
+        session: session.id.clone(),
+        shell_id,
+    };
+    let launch = Launch {
+        plan,
+        child_fds,
+        held,
+        tag: tag.encode(),
+        walls_control: None,
+    };
+    let launched = context.keeper.spawn(launch).await?;
+    Ok((launched, pair.master, gate))
+}
+
+fn open_gate(gate: OwnedFd) -> std::io::Result<()> {
+    rustix::io::write(&gate, b"\n")?;
+    Ok(())
+}
+
+/// What an interactive shell is started with.
+fn argv(shell: &Shell, startup: Startup) -> Vec<Vec<u8>> {
+    let flags: &[&str] = match (shell.kind, startup) {
+        (ShellKind::Bash | ShellKind::Zsh | ShellKind::Posix, Startup::Login) => &["-l"],
+        (ShellKind::Fish, Startup::Login) => &["--login"],
+        (ShellKind::Bash, Startup::Nothing) => &["--noprofile", "--norc"],
+        (ShellKind::Zsh, Startup::Nothing) => &["-f"],
+        (ShellKind::Fish, Startup::Nothing) => &["--no-config"],
+        // A POSIX shell reads nothing more unless $ENV says so.
+        (_, Startup::Rc) | (ShellKind::Posix | ShellKind::Other, _) => &[],
+    };
+    let words = std::iter::once(shell.path.as_str()).chain(flags.iter().copied());
+    words.map(|word| word.as_bytes().to_vec()).collect()
+}
+
+/// Where and behind which walls the shell starts.
+async fn setting(
+    context: &Arc<Context>,
+    beginning: &Beginning,
+) -> Result<(Setting, Option<Enclosure>), String> {
+    let session = &beginning.session;
+    let mut env = session.env.clone();
+    env.retain(|entry| !STALE.contains(&variable_name(entry)));
+    if !has_walls(&beginning.policy) {
+        let cwd = existing_directory(&session.cwd);
+        let walls = None;
+        return Ok((Setting { env, cwd, walls }, None));
+    }
+    let dir = context.session_dir(session);
+    let (room, private_tmp) = (dir.join("terminal"), dir.join("terminal.tmp"));
+    make_private(&room).map_err(|error| error.to_string())?;
+    make_tmp(&private_tmp).map_err(|error| format!("no /tmp could be made: {error}"))?;
+    let facts = context.facts(private_tmp);
+    let planning = {
+        let (context, policy) = (context.clone(), beginning.policy.clone());
+        let workspace = beginning.workspace.clone();
+        tokio::task::spawn_blocking(move || {
+            let sandboxing = &context.settings.sandboxing;
+            context.stands.plan(
+                || Enclosure::plan(sandboxing, &policy, &workspace, &facts, &room),
+                |enclosure| &enclosure.plan.placeholders,
+            )
+        })
+    };
+    let enclosure = match planning.await {
+        Ok(Ok(enclosure)) => enclosure,
+        Ok(Err(refusal)) => return Err(explain(refusal)),
+        Err(error) => return Err(error.to_string()),
+    };
+    let inherit = &context.settings.sandboxing.inherit;
+    env.retain(|entry| {
+        let name = variable_name(entry);
+        let mut patterns = inherit.iter();
+        patterns.any(|pattern| glass_sandbox::matches(pattern.as_bytes(), name))
+            || !beginning.ours.contains(entry)
+    });
+    let setting = Setting {
+        env: enclosure.plan.env.apply(&env),
+        cwd: enclosure.directory(&session.cwd, &beginning.workspace),
+        walls: enclosure.walls(),
+    };
+    Ok((setting, Some(enclosure)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::argv;
+    use glass_model::{Shell, ShellKind, Startup};
+
+    #[test]
+    fn a_shell_reads_the_start_files_that_were_asked_for() {
+        let check = |name: &str, startup, expected: &[&str]| {
+            let shell = Shell {
+                kind: ShellKind::of_program(name),
+                path: format!("/bin/{name}"),
+            };
+            let words = argv(&shell, startup);
+            let flags: Vec<&str> = words[1..]
+                .iter()
+                .map(|word| std::str::from_utf8(word).expect("words are text"))
+                .collect();
+            assert_eq!(flags, expected, "{name} {startup:?}");
+        };
+        check("bash", Startup::Login, &["-l"]);
+        check("bash", Startup::Rc, &[]);
+        check("bash", Startup::Nothing, &["--noprofile", "--norc"]);
+        check("zsh", Startup::Nothing, &["-f"]);
+        check("fish", Startup::Login, &["--login"]);
+        check("fish", Startup::Nothing, &["--no-config"]);
+        check("dash", Startup::Login, &["-l"]);
+        check("nu", Startup::Login, &[]);
+    }
+}
