@@ -23,3 +23,4 @@ mod roles;
 mod sandbox;
 mod service;
 mod shells;
+mod terminals;
