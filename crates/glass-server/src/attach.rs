@@ -97,7 +97,7 @@ fn refuse(error: AttachError) -> Status {
 async fn take(mut writer: ViewWriter, mut input: Streaming<wire::AttachInput>) {
     while let Ok(Some(message)) = input.message().await {
         match message.input {
-            Some(Input::Data(bytes)) => writer.input(bytes.into()).await,
+            Some(Input::Data(bytes)) => writer.input(bytes).await,
             Some(Input::Resize(size)) => writer.resize(size.cols, size.rows).await,
             // A view is opened once.
             Some(Input::Open(_)) | None => {}
@@ -135,7 +135,7 @@ fn to_wire(shown: Shown) -> wire::AttachOutput {
             name: name.to_owned(),
             value,
         }),
-        Shown::Bytes(bytes) => Output::Data(bytes.into()),
+        Shown::Bytes(bytes) => Output::Data(bytes),
         Shown::Ready => Output::Ready(wire::Ready {}),
         Shown::ReadOnlyInput => Output::ReadOnlyInput(wire::ReadOnlyInput {}),
         Shown::Exited { code } => Output::Exited(wire::Exited { code }),

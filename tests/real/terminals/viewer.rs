@@ -5,8 +5,7 @@ use glass_proto::shellglass::v1::attach_output::Output;
 use glass_proto::shellglass::v1::{
     AttachInput, AttachOpen, AttachOutput, CreateSessionRequest, Resize, SessionMode,
 };
-use shellglass_tests::calls::next;
-use shellglass_tests::{Client, Daemon, TestSession};
+use shellglass_tests::{Client, Daemon, PATIENCE, TestSession};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Status, Streaming};
@@ -66,7 +65,11 @@ impl Viewer {
 
     /// Takes one message; none at the end.
     pub async fn step(&mut self) -> Option<Output> {
-        let message = next(&mut self.stream).await?;
+        let next = tokio::time::timeout(PATIENCE, self.stream.message()).await;
+        let Ok(message) = next else {
+            panic!("nothing more is shown after {:?}", self.text());
+        };
+        let message = message.expect("a view does not fail")?;
         let output = message.output.expect("a message says something");
         match &output {
             Output::Data(bytes) => self.bytes.extend_from_slice(bytes),
