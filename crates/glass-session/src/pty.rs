@@ -14,13 +14,13 @@ mod journal;
 mod orders;
 mod sizing;
 mod start;
+mod walls;
 
 use crate::actor::{Finished, Live, Message, lock};
 use crate::context::Context;
 use crate::feed::Feed;
 use crate::recording::Recording;
 use crate::routes::Note;
-use crate::sandbox::Enclosure;
 use bytes::Bytes;
 use clients::Clients;
 use display::Display;
@@ -36,10 +36,11 @@ use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{Semaphore, mpsc, oneshot};
+use walls::Walls;
 
 pub(crate) use clients::{Client, ClientId, Taken};
 pub(crate) use orders::{Attached, Order, TerminalHandle, may_type};
-pub(crate) use start::{Beginning, Ready, adopt, begin};
+pub(crate) use start::{Adoption, Beginning, Ready, adopt, begin};
 
 /// Bytes that are read before others get their turn; what a crash between
 /// reading and recording can lose.
@@ -67,7 +68,7 @@ struct Parts {
     recording: Recording,
     display: Display,
     sizing: Sizing,
-    enclosure: Option<Enclosure>,
+    walls: Option<Walls>,
     next: EventIndex,
     notes: mpsc::UnboundedReceiver<Note>,
     note_sender: mpsc::UnboundedSender<Note>,
@@ -83,7 +84,7 @@ pub(crate) struct Task {
     recording: Recording,
     display: Display,
     sizing: Sizing,
-    enclosure: Option<Enclosure>,
+    walls: Option<Walls>,
     next: EventIndex,
     notes: mpsc::UnboundedReceiver<Note>,
     note_sender: mpsc::UnboundedSender<Note>,
@@ -102,6 +103,8 @@ pub(crate) struct Task {
     name_at: Option<Instant>,
     retry_at: Option<Instant>,
     backlog: VecDeque<(Vec<Change>, Vec<Event>)>,
+    /// Since when nobody looks.
+    unwatched_since: Option<Instant>,
     watchers: Vec<oneshot::Sender<Finished>>,
     disposals: Vec<oneshot::Sender<()>>,
     /// How the shell ended, once it has.
@@ -198,6 +201,7 @@ impl Task {
             self.display.due(),
             self.sizing.due(),
             self.close_by(),
+            self.abandoned_at(),
         ];
         let next = deadlines.into_iter().flatten().min();
         // Far enough to be never, near enough for the timer.
@@ -221,6 +225,9 @@ impl Task {
         }
         if let Some(size) = self.sizing.take_due(now) {
             self.apply_size(size);
+        }
+        if is_due(self.abandoned_at()) {
+            self.abandon();
         }
     }
 

@@ -379,7 +379,7 @@ pub(crate) fn channel() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// A pair of connected sockets that keep messages apart.
-fn walls_channel() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
+pub(crate) fn walls_channel() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
     rustix::net::socketpair(
         AddressFamily::UNIX,
         SocketType::SEQPACKET,

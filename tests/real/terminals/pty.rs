@@ -187,6 +187,32 @@ async fn what_the_shell_leaves_in_the_background_ends_with_it() {
 }
 
 #[tokio::test]
+async fn a_terminal_that_nobody_looks_at_ends_in_time_and_no_sooner() {
+    let daemon = Daemon::start("[limits]\nterminal_idle_seconds_max = 2\n");
+    let session = terminal(&daemon, "bash").await;
+    let gone = || {
+        !daemon
+            .home()
+            .join(format!("run/sessions/{}", session.id))
+            .exists()
+    };
+    let mut viewer = Viewer::open(&session.client, open(&session)).await;
+    viewer.ready().await;
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    viewer.type_in("echo st''ill\r").await;
+    viewer.until("still\r\n").await;
+    drop(viewer);
+    // Somebody who comes in time starts the clock anew.
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    let mut again = Viewer::open(&session.client, open(&session)).await;
+    again.ready().await;
+    assert!(again.text().contains("still"));
+    assert!(!gone());
+    drop(again);
+    eventually("it is over", gone).await;
+}
+
+#[tokio::test]
 async fn questions_to_the_terminal_are_answered_once_and_shown_to_nobody() {
     let daemon = Daemon::start("");
     let session = terminal(&daemon, "bash").await;

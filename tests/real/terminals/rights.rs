@@ -103,26 +103,54 @@ async fn a_view_that_is_read_only_types_nothing_but_a_cancel() {
     assert!(!daemon.home().join("typed").exists());
 }
 
-#[tokio::test]
-async fn a_shell_behind_walls_is_a_terminal_and_stays_behind_them() {
-    let daemon = Daemon::start("[sandbox]\ndefault = \"none\"\n");
+/// A workspace with an ignore file, and a terminal in it behind walls.
+async fn walled(daemon: &Daemon) -> (tempfile::TempDir, TestSession) {
     let workspace = tempfile::Builder::new()
         .prefix("sg-ws-")
         .tempdir_in("/var/tmp")
         .unwrap();
-    // Not below a directory that every sandbox has for itself.
-    let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    std::fs::write(workspace.path().join(".shellglassignore"), "secret*\n").unwrap();
+    let path = workspace.path().to_string_lossy().into_owned();
     let request = CreateSessionRequest {
-        working_directory: workspace.path().to_string_lossy().into_owned(),
-        workspace_root: workspace.path().to_string_lossy().into_owned(),
+        working_directory: path.clone(),
+        workspace_root: path,
         sandbox_policy: Some(SandboxPolicy {
             r#type: Type::WorkspaceReadwrite.into(),
             network_access: Some(false),
             ..SandboxPolicy::default()
         }),
-        ..terminal_request(&daemon, "bash")
+        ..terminal_request(daemon, "bash")
     };
-    let session = TestSession::create(&daemon, request).await;
+    let session = TestSession::create(daemon, request).await;
+    (workspace, session)
+}
+
+#[tokio::test]
+async fn what_comes_to_be_ignored_is_hidden_before_the_next_line() {
+    let mut daemon = Daemon::start("[sandbox]\ndefault = \"none\"\n");
+    let (workspace, session) = walled(&daemon).await;
+    for round in ["first", "after a crash"] {
+        let client = daemon.client().await;
+        let mut viewer = Viewer::open(&client, open(&session)).await;
+        viewer.ready().await;
+        let name = format!("secret-{}", &round[..5]);
+        std::fs::write(workspace.path().join(&name), "the words\n").unwrap();
+        viewer
+            .type_in(&format!("cat {name} || echo hid''den {name}\r"))
+            .await;
+        viewer.until(&format!("hidden {name}\r\n")).await;
+        assert!(!viewer.text().contains("the words"), "{round}");
+        drop(viewer);
+        daemon.crash_and_restart();
+    }
+}
+
+#[tokio::test]
+async fn a_shell_behind_walls_is_a_terminal_and_stays_behind_them() {
+    let daemon = Daemon::start("[sandbox]\ndefault = \"none\"\n");
+    let (workspace, session) = walled(&daemon).await;
+    // Not below a directory that every sandbox has for itself.
+    let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut viewer = Viewer::open(&session.client, open(&session)).await;
     viewer.ready().await;
     let out = outside.path().join("planted");

@@ -5,7 +5,7 @@ use crate::actor::Child;
 use crate::context::now_ms;
 use crate::errors::{CreateError, EngineError, LookupError};
 use crate::feed::Feed;
-use crate::pty::{self, Beginning, Ready, TerminalHandle};
+use crate::pty::{self, Adoption, Beginning, Ready, TerminalHandle};
 use crate::tag::Tag;
 use glass_model::{
     Event, EventBody, EventIndex, Execution, Outcome, Phase, Session, SessionId, ShellId,
@@ -111,12 +111,17 @@ impl Engine {
             return self.lose_terminal(&session, next, &executions);
         };
         let info = child.info.clone();
-        let context = &self.0.context;
-        match pty::adopt(context, session.clone(), running, child, next) {
-            Ok(ready) => {
-                let workspace = self.find_workspace(&session.workspace_root, &session.cwd);
-                Ok(self.run_terminal(ready, workspace.ok().map(Arc::new))?)
-            }
+        let workspace = self.find_workspace(&session.workspace_root, &session.cwd);
+        let workspace = workspace.ok().map(Arc::new);
+        let adoption = Adoption {
+            session: session.clone(),
+            execution: running,
+            child,
+            workspace: workspace.clone(),
+            next,
+        };
+        match pty::adopt(&self.0.context, adoption).await {
+            Ok(ready) => Ok(self.run_terminal(ready, workspace)?),
             Err(why) => {
                 tracing::error!(session = %session.id, why, "a terminal could not be adopted");
                 self.end_stray(&info).await?;

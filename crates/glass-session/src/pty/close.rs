@@ -4,7 +4,7 @@
 use super::{Ending, Reading, Task, read_turn};
 use crate::actor::{Finished, OutputEnd, lock};
 use crate::routes::Note;
-use glass_model::{AbortReason, ExitDetails, Outcome, Phase, WaitStatus};
+use glass_model::{AbortReason, ExitDetails, Outcome, Phase, Role, WaitStatus};
 use glass_spawn::tree::{self, Manner, Scope, TreeEnd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -56,6 +56,28 @@ impl Task {
         });
     }
 
+    /// When a terminal that nobody looks at is ended.
+    pub(super) fn abandoned_at(&self) -> Option<Instant> {
+        if self.ending != Ending::No {
+            return None;
+        }
+        let limits = &self.context.settings.limits;
+        let seconds = match self.session.owner {
+            Role::Person => limits.terminal_idle_seconds_max,
+            Role::Agent => limits.agent_terminal_idle_seconds_max,
+        };
+        let since = self.unwatched_since?;
+        since.checked_add(Duration::from_secs(u64::from(seconds)))
+    }
+
+    pub(super) fn abandon(&mut self) {
+        self.remark(
+            "timeout",
+            "nobody has looked at the terminal for too long (limits.terminal_idle_seconds_max)",
+        );
+        self.end_processes(true);
+    }
+
     /// When a shell whose processes are gone is taken for ended.
     pub(super) fn close_by(&self) -> Option<Instant> {
         match self.ending {
@@ -88,8 +110,8 @@ impl Task {
         self.clients.exit(outcome.code);
         self.tell_watchers(&outcome);
         self.show_end(&outcome);
-        if let Some(enclosure) = &self.enclosure {
-            self.context.stands.release(&enclosure.plan.placeholders);
+        if let Some(walls) = &self.walls {
+            walls.release(&self.context);
         }
         if let Err(error) = std::fs::remove_dir_all(&self.dir) {
             tracing::warn!(%error, dir = %self.dir.display(), "a session's directory stays");

@@ -92,6 +92,17 @@ impl Task {
         self.show();
     }
 
+    /// Tells the readers something about the session.
+    pub(super) fn remark(&mut self, status: &str, detail: &str) {
+        self.name(When::Running);
+        let event = self.event(EventBody::Status {
+            status: status.to_owned(),
+            detail: detail.to_owned(),
+        });
+        let changes = vec![self.recorded(&event)];
+        self.write(changes, vec![event]);
+    }
+
     fn keep_to_quota(&mut self) {
         let keep = self.context.settings.limits.execution_output_bytes_max;
         let Some((_, keep)) = self.recording.over_quota(keep) else {

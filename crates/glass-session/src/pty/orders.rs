@@ -162,7 +162,10 @@ impl Task {
     /// Forgets clients that have left, which may let the terminal grow.
     pub(super) fn look_after_clients(&mut self) {
         self.clients.prune();
-        if !self.clients.is_empty() {
+        if self.clients.is_empty() {
+            self.unwatched_since.get_or_insert_with(Instant::now);
+        } else {
+            self.unwatched_since = None;
             self.vote();
         }
     }
@@ -189,6 +192,15 @@ impl Task {
 
     fn type_in(&mut self, client: ClientId, bytes: Bytes) {
         if self.clients.access(client) == Some(Access::Interactive) {
+            let sends_line = bytes.iter().any(|byte| matches!(byte, b'\r' | b'\n'));
+            if sends_line && self.ending == Ending::No {
+                self.mend_walls();
+            }
+            if self.ending != Ending::No {
+                // Nothing that is being ended is told anything more.
+                self.input_room.add_permits(bytes.len());
+                return;
+            }
             self.input.push_back(Typed::Keys(bytes));
             return self.write_input();
         }

@@ -5,15 +5,16 @@ use super::clients::Clients;
 use super::close::NO_OUTPUT;
 use super::display::{Display, UNSAVED_BYTES_MAX};
 use super::sizing::Sizing;
+use super::walls::{Walls, plan_walls};
 use super::{Ending, Parts, TERMINAL_LABEL, Task};
-use crate::actor::{Child, Live, Message, OutputEnd, launched, make_tmp};
+use crate::actor::{Child, Live, Message, OutputEnd, launched};
 use crate::context::{Context, make_private, now_ms, variable_name};
 use crate::feed::Feed;
 use crate::pty::{ORDERS_MAX, Order, TerminalHandle};
 use crate::recording::{Begun, Recording};
 use crate::routes::Note;
-use crate::sandbox::{Enclosure, Setting, explain, has_walls};
-use crate::shell::existing_directory;
+use crate::sandbox::{Enclosure, Setting, has_walls};
+use crate::shell::{WALLS_LABEL, existing_directory, walls_channel};
 use crate::tag::Tag;
 use glass_model::{
     Event, EventBody, EventIndex, Execution, LaunchPlan, Outcome, Phase, SandboxPolicy, Session,
@@ -59,7 +60,12 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
     make_private(&context.session_dir(session)).map_err(said)?;
     let size = size_of(session);
     let shell_id = context.store.next_shell_id();
-    let (launched, master, gate, enclosure) = launch(context, &beginning, shell_id, size).await?;
+    let Started {
+        launched,
+        master,
+        gate,
+        walls,
+    } = launch(context, &beginning, shell_id, size).await?;
     let (note_sender, notes) = mpsc::unbounded_channel();
     context.routes.add(launched.id, note_sender.clone());
     let execution = plan_execution(&beginning, shell_id, &launched);
@@ -83,7 +89,7 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
             recording: recording.within(quota),
             display: Display::new(size, &dir),
             sizing: Sizing::new(size),
-            enclosure,
+            walls,
             next: EventIndex(1),
             notes,
             note_sender,
@@ -91,14 +97,25 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
     })
 }
 
+/// What the last daemon left of a terminal.
+pub(crate) struct Adoption {
+    pub(crate) session: Session,
+    pub(crate) execution: Execution,
+    pub(crate) child: Child,
+    /// None where it is gone.
+    pub(crate) workspace: Option<Arc<Workspace>>,
+    pub(crate) next: EventIndex,
+}
+
 /// Takes up a shell that outlived the last daemon, with its screen.
-pub(crate) fn adopt(
-    context: &Arc<Context>,
-    session: Session,
-    execution: Execution,
-    mut child: Child,
-    next: EventIndex,
-) -> Result<Ready, String> {
+pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<Ready, String> {
+    let Adoption {
+        session,
+        execution,
+        mut child,
+        workspace,
+        next,
+    } = adoption;
     let said = |error: &dyn std::error::Error| error.to_string();
     let master = child.fds.remove(TERMINAL_LABEL);
     let master = master.ok_or_else(|| "the keeper lost its terminal".to_owned())?;
@@ -136,6 +153,18 @@ pub(crate) fn adopt(
         });
     let size = size.clamped();
     display.resize(size);
+    let walls = match (has_walls(&execution.sandbox), workspace) {
+        (false, _) => None,
+        (true, None) => return Err("its workspace is gone".to_owned()),
+        (true, Some(workspace)) => {
+            let policy = &execution.sandbox;
+            let enclosure = plan_walls(context, &session, policy, &workspace).await?;
+            let mut walls = Walls::new(enclosure, child.fds.remove(WALLS_LABEL));
+            // Which of the masks still stand, nobody knows.
+            walls.cover_all().inspect_err(|_| walls.release(context))?;
+            Some(walls)
+        }
+    };
     let (note_sender, notes) = mpsc::unbounded_channel();
     context.routes.add(child.info.id, note_sender.clone());
     if let Some(status) = child.info.status {
@@ -152,7 +181,7 @@ pub(crate) fn adopt(
             recording,
             display,
             sizing: Sizing::new(size),
-            enclosure: None,
+            walls,
             next,
             notes,
             note_sender,
@@ -209,7 +238,7 @@ impl Ready {
             recording: parts.recording,
             display: parts.display,
             sizing: parts.sizing,
-            enclosure: parts.enclosure,
+            walls: parts.walls,
             next: parts.next,
             notes: parts.notes,
             note_sender: parts.note_sender,
@@ -225,6 +254,7 @@ impl Ready {
             name_at: None,
             retry_at: None,
             backlog: VecDeque::new(),
+            unwatched_since: None,
             watchers: Vec::new(),
             disposals: Vec::new(),
             status: None,
@@ -316,7 +346,13 @@ fn journal_start(
     committed.map_err(|error| error.to_string())
 }
 
-type Started = (Launched, OwnedFd, OwnedFd, Option<Enclosure>);
+/// A shell that waits behind its gate.
+struct Started {
+    launched: Launched,
+    master: OwnedFd,
+    gate: OwnedFd,
+    walls: Option<Walls>,
+}
 
 async fn launch(
     context: &Arc<Context>,
@@ -328,14 +364,24 @@ async fn launch(
     loop {
         plans += 1;
         let (setting, enclosure) = setting(context, beginning).await?;
-        let launched = spawn(context, beginning, shell_id, size, setting).await;
-        let release = || {
-            if let Some(enclosure) = &enclosure {
-                context.stands.release(&enclosure.plan.placeholders);
+        let (control, control_end) = match &setting.walls {
+            Some(_) => walls_channel().map_err(|error| error.to_string())?.into(),
+            None => None,
+        }
+        .unzip();
+        let walls = enclosure.map(|enclosure| Walls::new(enclosure, control));
+        let place = Place { shell_id, size };
+        let started = spawn(context, beginning, place, setting, &walls, control_end).await;
+        let release = || walls.iter().for_each(|walls| walls.release(context));
+        match started {
+            Ok((launched, master, gate)) => {
+                return Ok(Started {
+                    launched,
+                    master,
+                    gate,
+                    walls,
+                });
             }
-        };
-        match launched {
-            Ok((launched, master, gate)) => return Ok((launched, master, gate, enclosure)),
             Err(error) if error.is_outdated() && plans < PLANS_MAX => release(),
             Err(error) => {
                 release();
@@ -343,6 +389,13 @@ async fn launch(
             }
         }
     }
+}
+
+/// Which execution it is, and how large its terminal.
+#[derive(Clone, Copy)]
+struct Place {
+    shell_id: ShellId,
+    size: ScreenSize,
 }
 
 fn full(error: &dyn std::error::Error) -> String {
@@ -358,11 +411,13 @@ fn full(error: &dyn std::error::Error) -> String {
 async fn spawn(
     context: &Arc<Context>,
     beginning: &Beginning,
-    shell_id: ShellId,
-    size: ScreenSize,
+    place: Place,
     setting: Setting,
+    walls: &Option<Walls>,
+    walls_control: Option<OwnedFd>,
 ) -> Result<(Launched, OwnedFd, OwnedFd), crate::shell::StartError> {
     let session = &beginning.session;
+    let Place { shell_id, size } = place;
     let pair = terminal::open(size.columns, size.rows)?;
     let (gate_end, gate) =
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(std::io::Error::from)?;
@@ -372,7 +427,10 @@ async fn spawn(
         (2, pair.slave),
         (GATE_FD, gate_end),
     ];
-    let held = vec![(TERMINAL_LABEL.to_owned(), pair.master.try_clone()?)];
+    let mut held = vec![(TERMINAL_LABEL.to_owned(), pair.master.try_clone()?)];
+    if let Some(control) = walls.as_ref().and_then(Walls::control) {
+        held.push((WALLS_LABEL.to_owned(), control.try_clone_to_owned()?));
+    }
     let name = format!("{}-{}", session.id, crate::random::nonce());
     let plan = LaunchPlan {
         program: session.shell.path.clone().into_bytes(),
@@ -393,7 +451,7 @@ async fn spawn(
         child_fds,
         held,
         tag: tag.encode(),
-        walls_control: None,
+        walls_control,
     };
     let launched = context.keeper.spawn(launch).await?;
     Ok((launched, pair.master, gate))
@@ -432,27 +490,8 @@ async fn setting(
         let walls = None;
         return Ok((Setting { env, cwd, walls }, None));
     }
-    let dir = context.session_dir(session);
-    let (room, private_tmp) = (dir.join("terminal"), dir.join("terminal.tmp"));
-    make_private(&room).map_err(|error| error.to_string())?;
-    make_tmp(&private_tmp).map_err(|error| format!("no /tmp could be made: {error}"))?;
-    let facts = context.facts(private_tmp);
-    let planning = {
-        let (context, policy) = (context.clone(), beginning.policy.clone());
-        let workspace = beginning.workspace.clone();
-        tokio::task::spawn_blocking(move || {
-            let sandboxing = &context.settings.sandboxing;
-            context.stands.plan(
-                || Enclosure::plan(sandboxing, &policy, &workspace, &facts, &room),
-                |enclosure| &enclosure.plan.placeholders,
-            )
-        })
-    };
-    let enclosure = match planning.await {
-        Ok(Ok(enclosure)) => enclosure,
-        Ok(Err(refusal)) => return Err(explain(refusal)),
-        Err(error) => return Err(error.to_string()),
-    };
+    let workspace = &beginning.workspace;
+    let enclosure = plan_walls(context, session, &beginning.policy, workspace).await?;
     let inherit = &context.settings.sandboxing.inherit;
     env.retain(|entry| {
         let name = variable_name(entry);
