@@ -7,6 +7,7 @@
 //! next daemon takes the terminal back from the keeper, the last saved screen
 //! from the session's directory, and what came after that from the output file.
 
+mod adopt;
 mod clients;
 mod close;
 mod display;
@@ -38,9 +39,10 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use walls::Walls;
 
+pub(crate) use adopt::{Adoption, adopt};
 pub(crate) use clients::{Client, ClientId, Taken};
 pub(crate) use orders::{Attached, Order, TerminalHandle, may_type};
-pub(crate) use start::{Adoption, Beginning, Ready, adopt, begin};
+pub(crate) use start::{Beginning, Ready, begin};
 
 /// Bytes that are read before others get their turn; what a crash between
 /// reading and recording can lose.

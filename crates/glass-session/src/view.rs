@@ -125,7 +125,7 @@ impl ViewReader {
     pub async fn next(&mut self) -> Result<Option<Shown>, LookupError> {
         match &mut self.0 {
             Reader::Mirror(mirror) => mirror.next().await,
-            Reader::Terminal(terminal) => Ok(terminal.next().await),
+            Reader::Terminal(terminal) => terminal.next().await,
         }
     }
 }

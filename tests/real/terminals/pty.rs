@@ -213,6 +213,32 @@ async fn a_terminal_that_nobody_looks_at_ends_in_time_and_no_sooner() {
 }
 
 #[tokio::test]
+async fn output_is_batched_over_four_milliseconds() {
+    let daemon = Daemon::start("");
+    let session = terminal(&daemon, "bash").await;
+    let mut viewer = Viewer::open(&session.client, open(&session)).await;
+    viewer.ready().await;
+    viewer
+        .type_in("for i in {1..4000}; do printf .; done; echo do''ne\r")
+        .await;
+    viewer.until("do''ne\r\n").await;
+    let begin = std::time::Instant::now();
+    let mut frames = 0u128;
+    while !viewer.text().contains("done\r\n") {
+        if let Some(Output::Data(_)) = viewer.step().await {
+            frames += 1;
+        }
+    }
+    let most = begin.elapsed().as_millis() / 4 + 4;
+    assert!(frames <= most, "{frames} frames, {most} expected at most");
+    assert_eq!(
+        viewer.text().matches('.').count(),
+        4000 + 2,
+        "nothing is missing"
+    );
+}
+
+#[tokio::test]
 async fn questions_to_the_terminal_are_answered_once_and_shown_to_nobody() {
     let daemon = Daemon::start("");
     let session = terminal(&daemon, "bash").await;

@@ -1,24 +1,22 @@
-//! Starting the shell of a terminal, and taking up one that the last daemon
-//! left.
+//! Starting the shell of a terminal.
 
 use super::clients::Clients;
 use super::close::NO_OUTPUT;
-use super::display::{Display, UNSAVED_BYTES_MAX};
+use super::display::Display;
 use super::sizing::Sizing;
 use super::walls::{Walls, plan_walls};
 use super::{Ending, Parts, TERMINAL_LABEL, Task};
-use crate::actor::{Child, Live, Message, OutputEnd, launched};
+use crate::actor::{Live, Message};
 use crate::context::{Context, make_private, now_ms, variable_name};
 use crate::feed::Feed;
 use crate::pty::{ORDERS_MAX, Order, TerminalHandle};
 use crate::recording::{Begun, Recording};
-use crate::routes::Note;
 use crate::sandbox::{Enclosure, Setting, has_walls};
 use crate::shell::{WALLS_LABEL, existing_directory, walls_channel};
 use crate::tag::Tag;
 use glass_model::{
     Event, EventBody, EventIndex, Execution, LaunchPlan, Outcome, Phase, SandboxPolicy, Session,
-    Shell, ShellId, ShellKind, Startup, Stream,
+    Shell, ShellId, ShellKind, Startup,
 };
 use glass_sandbox::Workspace;
 use glass_spawn::{GATE_FD, Launch, Launched, terminal};
@@ -50,7 +48,7 @@ pub(crate) struct Beginning {
 
 /// A task that is not running yet, and its first words.
 pub(crate) struct Ready {
-    parts: Parts,
+    pub(super) parts: Parts,
 }
 
 /// Starts the shell. It waits until the journal knows of it.
@@ -96,101 +94,6 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
         },
     })
 }
-
-/// What the last daemon left of a terminal.
-pub(crate) struct Adoption {
-    pub(crate) session: Session,
-    pub(crate) execution: Execution,
-    pub(crate) child: Child,
-    /// None where it is gone.
-    pub(crate) workspace: Option<Arc<Workspace>>,
-    pub(crate) next: EventIndex,
-}
-
-/// Takes up a shell that outlived the last daemon, with its screen.
-pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<Ready, String> {
-    let Adoption {
-        session,
-        execution,
-        mut child,
-        workspace,
-        next,
-    } = adoption;
-    let said = |error: &dyn std::error::Error| error.to_string();
-    let master = child.fds.remove(TERMINAL_LABEL);
-    let master = master.ok_or_else(|| "the keeper lost its terminal".to_owned())?;
-    let store = &context.store;
-    let recorded = store
-        .recorded(execution.shell_id)
-        .map_err(|error| said(&error))?;
-    let named = OutputEnd {
-        stdout: recorded.stdout,
-        stderr: recorded.stderr,
-        position: recorded.position,
-    };
-    let quota = context.settings.limits.execution_output_bytes_max;
-    let id = execution.shell_id;
-    let recording = Recording::of_terminal(store, id, named, Begun::Before).within(quota);
-    let dir = context.session_dir(&session);
-    let (mut display, shown) = Display::load(size_of(&session), &dir);
-    let end = recording.recorded_bytes();
-    let mut at = shown.max(end.saturating_sub(UNSAVED_BYTES_MAX)).min(end);
-    while at < end {
-        let bytes = store
-            .read_output(id, Stream::Stdout, at, REPLAY_BYTES)
-            .map_err(|error| said(&error))?;
-        if bytes.is_empty() {
-            break;
-        }
-        at += bytes.len() as u64;
-        display.replay(&bytes);
-    }
-    // The kernel knows which size the programs were told.
-    let size =
-        rustix::termios::tcgetwinsize(&master).map_or(size_of(&session), |size| ScreenSize {
-            columns: size.ws_col,
-            rows: size.ws_row,
-        });
-    let size = size.clamped();
-    display.resize(size);
-    let walls = match (has_walls(&execution.sandbox), workspace) {
-        (false, _) => None,
-        (true, None) => return Err("its workspace is gone".to_owned()),
-        (true, Some(workspace)) => {
-            let policy = &execution.sandbox;
-            let enclosure = plan_walls(context, &session, policy, &workspace).await?;
-            let mut walls = Walls::new(enclosure, child.fds.remove(WALLS_LABEL));
-            // Which of the masks still stand, nobody knows.
-            walls.cover_all().inspect_err(|_| walls.release(context))?;
-            Some(walls)
-        }
-    };
-    let (note_sender, notes) = mpsc::unbounded_channel();
-    context.routes.add(child.info.id, note_sender.clone());
-    if let Some(status) = child.info.status {
-        // The receiver is right here.
-        drop(note_sender.send(Note::Exited(child.info.id, status)));
-    }
-    Ok(Ready {
-        parts: Parts {
-            context: context.clone(),
-            session,
-            execution,
-            launched: launched(&child.info),
-            master,
-            recording,
-            display,
-            sizing: Sizing::new(size),
-            walls,
-            next,
-            notes,
-            note_sender,
-        },
-    })
-}
-
-/// Bytes that one look at the recording takes.
-const REPLAY_BYTES: usize = 1 << 20;
 
 impl Ready {
     /// What others see of the session.
@@ -266,7 +169,7 @@ impl Ready {
     }
 }
 
-fn size_of(session: &Session) -> ScreenSize {
+pub(super) fn size_of(session: &Session) -> ScreenSize {
     let narrow = |value: u32| u16::try_from(value).unwrap_or(u16::MAX);
     let size = ScreenSize {
         columns: narrow(session.cols),

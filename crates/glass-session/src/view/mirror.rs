@@ -33,6 +33,8 @@ pub(super) struct MirrorReader {
     /// The replay ends before this event; none once it has.
     replay_end: Option<EventIndex>,
     flashes: mpsc::Receiver<()>,
+    /// Whether the session's last event was shown.
+    disposed: bool,
     over: bool,
 }
 
@@ -81,6 +83,7 @@ pub(super) async fn open(
         ready,
         replay_end: Some(next),
         flashes,
+        disposed: session.disposed_ms.is_some(),
         over: false,
     };
     if first >= next {
@@ -132,7 +135,7 @@ impl MirrorReader {
             tokio::select! {
                 events = self.follower.next() => match events? {
                     Some(events) => self.show(&events)?,
-                    None => self.end(),
+                    None => self.end()?,
                 },
                 // A writer that is gone types nothing.
                 Some(()) = self.flashes.recv() => self.ready.push_back(Shown::ReadOnlyInput),
@@ -172,6 +175,10 @@ impl MirrorReader {
             EventBody::CommandStart { command, .. } => MirrorEvent::CommandStart { command },
             EventBody::Exit { outcome, .. } => MirrorEvent::Exit { code: outcome.code },
             EventBody::Cwd { cwd } => MirrorEvent::Cwd { path: cwd },
+            EventBody::Disposed => {
+                self.disposed = true;
+                return Ok(());
+            }
             // Nothing else is part of what a terminal would have shown.
             _ => return Ok(()),
         };
@@ -195,12 +202,17 @@ impl MirrorReader {
         self.ready.push_back(Shown::Ready);
     }
 
-    fn end(&mut self) {
+    /// A daemon that stops is no end.
+    fn end(&mut self) -> Result<(), LookupError> {
+        if !self.disposed {
+            return Err(LookupError::Stopping);
+        }
         self.over = true;
         if self.replay_end.is_some() {
             self.settle();
         }
         self.ready.push_back(Shown::Exited { code: None });
+        Ok(())
     }
 }
 

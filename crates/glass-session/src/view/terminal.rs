@@ -89,14 +89,21 @@ fn size(columns: u32, rows: u32) -> Option<ScreenSize> {
 }
 
 impl TerminalReader {
-    pub(super) async fn next(&mut self) -> Option<Shown> {
+    /// The next thing to show; none after the end. A daemon that stops is no
+    /// end.
+    pub(super) async fn next(&mut self) -> Result<Option<Shown>, LookupError> {
+        if self.over {
+            return Ok(None);
+        }
+        let shown = self.next_shown().await;
+        shown.map(Some).ok_or(LookupError::Stopping)
+    }
+
+    async fn next_shown(&mut self) -> Option<Shown> {
         if let Some(opened) = self.opened.take() {
             return Some(opened);
         }
         loop {
-            if self.over {
-                return None;
-            }
             if self.client.waiting_bytes() < BATCH_BYTES_MAX {
                 // Where this is long ago, it does not wait.
                 tokio::time::sleep_until(self.next_frame).await;

@@ -181,7 +181,8 @@ async fn follow(
                 let Some((told, room)) = told else { return Ok(End::Unseen) };
                 let output = match told {
                     Ok(Some(told)) => told.output,
-                    Ok(None) => return Ok(End::Over),
+                    // Its end would have been told.
+                    Ok(None) => return Ok(End::Lost(Status::unavailable("the daemon stopped"))),
                     Err(status) if is_lost(&status) => return Ok(End::Lost(status)),
                     Err(status) => return Err(status.into()),
                 };
