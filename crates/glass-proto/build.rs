@@ -11,6 +11,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()
         .bytes(".agent.v1")
+        .bytes(".shellglass.v1.AttachOutput")
+        .bytes(".shellglass.v1.AttachInput")
         .compile_fds(descriptors)?;
     Ok(())
 }

@@ -24,3 +24,4 @@ mod roles;
 mod sandbox;
 mod service;
 mod shells;
+mod terminals;

@@ -27,6 +27,10 @@ pub struct Limits {
     pub startup_ms_max: u32,
     /// Time between the polite signal of a cancel and the final one.
     pub cancel_grace_ms: u32,
+    /// Seconds that a person's terminal lives without anybody looking at it.
+    pub terminal_idle_seconds_max: u32,
+    /// The same for the terminal of an agent.
+    pub agent_terminal_idle_seconds_max: u32,
     /// Bytes of output in a `Run` answer; beyond, the middle is cut and the
     /// whole is found in a file.
     pub file_output_threshold_bytes: u64,
@@ -47,6 +51,8 @@ impl Default for Limits {
             command_bytes_max: 4 << 20,
             startup_ms_max: 5_000,
             cancel_grace_ms: 200,
+            terminal_idle_seconds_max: 30 * 60,
+            agent_terminal_idle_seconds_max: 24 * 3600,
             file_output_threshold_bytes: 1 << 20,
         }
     }

@@ -18,6 +18,9 @@ pub struct LaunchPlan {
     pub cgroup: String,
     /// What it may use.
     pub resources: Resources,
+    /// Whether its standard input is a terminal that becomes its own: Ctrl+C
+    /// there reaches it, and so does its closing.
+    pub takes_terminal: bool,
     /// The walls around it; none starts it as a plain child.
     pub walls: Option<Walls>,
 }

@@ -10,6 +10,8 @@ pub enum Mode {
     Line,
     /// One warm shell over pipes.
     Pipe,
+    /// One interactive shell on a terminal of its own.
+    Pty,
 }
 
 /// Who a caller is. An agent runs commands and reads its own; a person may do

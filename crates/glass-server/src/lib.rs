@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod attach;
 mod audit;
 mod auth;
 mod authority;

@@ -28,7 +28,7 @@ const STREAM_MESSAGES_MAX: usize = 4;
 /// A long poll waits this long at most, in milliseconds.
 const WAIT_MS_MAX: u32 = 60_000;
 
-type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+pub(crate) type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 pub(crate) struct Service {
     engine: Engine,
@@ -312,8 +312,9 @@ impl ShellExec for Service {
         &self,
         request: Request<tonic::Streaming<wire::AttachInput>>,
     ) -> Result<Response<Self::AttachStream>, Status> {
-        self.caller(&request)?;
-        Err(status::not_yet("Attach"))
+        let caller = self.caller(&request)?;
+        let answers = crate::attach::attach(&self.engine, &caller, request.into_inner()).await?;
+        Ok(Response::new(answers))
     }
 
     async fn check_command(

@@ -97,6 +97,16 @@ pub(crate) fn create(error: CreateError) -> Status {
             message,
             "leave it out, or choose another value",
         ),
+        CreateError::Start(_) => with_hint(
+            Code::FailedPrecondition,
+            message,
+            "'shellglass doctor' tries what works here",
+        ),
+        CreateError::Unjudged => with_hint(
+            Code::PermissionDenied,
+            message,
+            "use mode pipe or line, or let a person set policy.agent to \"off\"",
+        ),
         CreateError::Write(error) => write(&error, message),
         CreateError::Read(_) => with_hint(Code::Internal, message, "see the daemon's log"),
         CreateError::Io(_) => with_hint(
@@ -145,6 +155,11 @@ pub(crate) fn execute(error: ExecuteError) -> Status {
             Code::ResourceExhausted,
             message,
             "wait for some, cancel some, or use another session",
+        ),
+        ExecuteError::Interactive(_) => with_hint(
+            Code::FailedPrecondition,
+            message,
+            "type into it with 'shellglass attach ID --write', or execute in another session",
         ),
         ExecuteError::MayNotSkip => with_hint(
             Code::PermissionDenied,

@@ -26,10 +26,7 @@ pub(crate) fn spec_from_wire(request: wire::CreateSessionRequest) -> Result<Sess
         wire::SessionMode::Unspecified | wire::SessionMode::Auto => None,
         wire::SessionMode::Line => Some(Mode::Line),
         wire::SessionMode::Pipe => Some(Mode::Pipe),
-        wire::SessionMode::Pty => {
-            let message = "mode pty is not part of this version".to_owned();
-            return Err(invalid(message, "use auto, pipe or line"));
-        }
+        wire::SessionMode::Pty => Some(Mode::Pty),
     };
     let startup = match request.startup.as_str() {
         "" => None,
@@ -116,6 +113,7 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
     let mode = match session.mode {
         Mode::Line => wire::SessionMode::Line,
         Mode::Pipe => wire::SessionMode::Pipe,
+        Mode::Pty => wire::SessionMode::Pty,
     };
     let (last_id, last_command, last_exit_code) = last
         .map_or((0, String::new(), None), |(id, command, code)| {

@@ -41,7 +41,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Sleep;
 
-pub(crate) use adopt::{Child, Inheritance};
+pub(crate) use adopt::{Child, Inheritance, launched};
+pub(crate) use walls::make_tmp;
 
 /// The room of commands that ask for no rights of their own.
 const FIRST_ROOM: RoomId = RoomId(0);

@@ -13,6 +13,7 @@ mod overview;
 mod page;
 mod projection;
 mod start;
+mod terminal;
 mod whole;
 
 use crate::actor::{Live, Message, lock};
@@ -20,6 +21,7 @@ use crate::context::Context;
 use crate::errors::LookupError;
 use crate::feed::{Feed, Follower};
 use crate::gate::SessionGate;
+use crate::pty::TerminalHandle;
 use glass_model::{
     CommandReading, Decision, EventIndex, Execution, Role, Session, SessionId, ShellId, ShellKind,
 };
@@ -86,6 +88,8 @@ struct Handle {
     workspace: Option<Arc<Workspace>>,
     /// Judges its commands before they run.
     gate: Arc<SessionGate>,
+    /// The way to its terminal, where it is one.
+    terminal: Option<TerminalHandle>,
 }
 
 /// A session as a caller sees it.

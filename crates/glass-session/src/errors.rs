@@ -90,6 +90,13 @@ pub enum CreateError {
     /// It asks for something that is not there.
     #[error("{0}")]
     Unsupported(String),
+    /// Its terminal or its shell cannot be had.
+    #[error("the session's shell could not be started: {0}")]
+    Start(String),
+    /// What is typed into a terminal cannot be judged, and the caller's commands
+    /// must be.
+    #[error("an agent whose commands are judged cannot have a terminal")]
+    Unjudged,
     /// The journal cannot be written.
     #[error("the session could not be recorded")]
     Write(#[from] WriteError),
@@ -146,6 +153,9 @@ pub enum ExecuteError {
         /// The limit.
         max: u32,
     },
+    /// The session is a terminal that somebody types into.
+    #[error("session {0} is a terminal: commands are typed into it, and not executed")]
+    Interactive(SessionId),
     /// The caller cannot decide that nobody is asked.
     #[error("this caller cannot leave out approvals")]
     MayNotSkip,

@@ -19,6 +19,7 @@ mod failpoint;
 mod feed;
 mod gate;
 mod pipes;
+mod pty;
 mod random;
 mod ready;
 mod recording;
@@ -32,6 +33,7 @@ mod stands;
 mod state;
 mod tag;
 mod text;
+mod view;
 
 pub(crate) use context::Context;
 
@@ -54,3 +56,4 @@ pub use redaction::{Redaction, Secrets, Veil};
 pub use sandbox::Sandboxing;
 pub use shells::NoShell;
 pub use text::incomplete_suffix;
+pub use view::{Access, AttachError, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter};

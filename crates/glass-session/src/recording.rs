@@ -7,6 +7,7 @@
 
 mod channel;
 mod own;
+mod terminal;
 
 use crate::actor::OutputEnd;
 use crate::pipes::Pair;

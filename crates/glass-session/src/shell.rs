@@ -143,6 +143,7 @@ impl WarmShell {
             env: context.shell_env(session, setting.env),
             cwd: setting.cwd.into_bytes(),
             resources: context.resources(),
+            takes_terminal: false,
             walls: setting.walls,
             // A name of its own: whoever still makes sure that the last shell's
             // group is empty must not find this shell in it. And not the nonce,
@@ -378,7 +379,7 @@ pub(crate) fn channel() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// A pair of connected sockets that keep messages apart.
-fn walls_channel() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
+pub(crate) fn walls_channel() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
     rustix::net::socketpair(
         AddressFamily::UNIX,
         SocketType::SEQPACKET,

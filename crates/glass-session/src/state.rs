@@ -239,7 +239,8 @@ impl State {
             return;
         };
         let way = match (self.mode, self.warm_of(room)) {
-            (Mode::Line, _) => Way::Line,
+            // Sessions on a terminal have a task of their own.
+            (Mode::Line | Mode::Pty, _) => Way::Line,
             (Mode::Pipe, Warm::Ready) => Way::Warm,
             (Mode::Pipe, Warm::Starting) => return effects.push(Effect::Attend(room)),
             (Mode::Pipe, Warm::Absent) => return self.start_shell(room, effects),

@@ -13,6 +13,11 @@ pub(crate) enum Tag {
         nonce: String,
         room: String,
     },
+    /// The shell of a session on a terminal, whose execution this is.
+    Pty {
+        session: SessionId,
+        shell_id: ShellId,
+    },
     /// The shell of one command.
     Line {
         session: SessionId,
@@ -23,7 +28,9 @@ pub(crate) enum Tag {
 impl Tag {
     pub(crate) fn session(&self) -> &SessionId {
         match self {
-            Tag::Warm { session, .. } | Tag::Line { session, .. } => session,
+            Tag::Warm { session, .. } | Tag::Pty { session, .. } | Tag::Line { session, .. } => {
+                session
+            }
         }
     }
 
@@ -34,6 +41,7 @@ impl Tag {
                 nonce,
                 room,
             } => format!("warm {session} {nonce} {room}"),
+            Tag::Pty { session, shell_id } => format!("pty {session} {shell_id}"),
             Tag::Line { session, shell_id } => format!("line {session} {shell_id}"),
         }
         .into_bytes()
@@ -50,6 +58,10 @@ impl Tag {
                 session,
                 nonce: last.to_owned(),
                 room: words.next()?.to_owned(),
+            }),
+            "pty" => Some(Tag::Pty {
+                session,
+                shell_id: ShellId(last.parse().ok()?),
             }),
             "line" => Some(Tag::Line {
                 session,
@@ -73,6 +85,10 @@ mod tests {
                 session: session.clone(),
                 nonce: "abc".to_owned(),
                 room: "bare".to_owned(),
+            },
+            Tag::Pty {
+                session: session.clone(),
+                shell_id: ShellId(12),
             },
             Tag::Line {
                 session,

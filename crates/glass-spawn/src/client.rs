@@ -9,7 +9,7 @@ use glass_model::{LaunchId, LaunchPlan, Resources, WaitStatus};
 use tokio::sync::mpsc;
 
 use crate::features::Features;
-use crate::limits::{ANSWER_WAIT, LAUNCH_WAIT, PROTOCOL_WITH_WALLS};
+use crate::limits::{ANSWER_WAIT, LAUNCH_WAIT, PROTOCOL_WITH_TERMINALS, PROTOCOL_WITH_WALLS};
 use crate::process::ProcessRef;
 use crate::wire::{self, Ask, Say};
 
@@ -133,9 +133,10 @@ impl Keeper {
         } = launch;
         let plain = plan.walls.is_none() && plan.resources == Resources::default();
         if !plain && self.version() < PROTOCOL_WITH_WALLS {
-            return Err(SpawnError::KeeperTooOld {
-                keeper: self.version(),
-            });
+            return Err(self.too_old("builds no walls"));
+        }
+        if plan.takes_terminal && self.version() < PROTOCOL_WITH_TERMINALS {
+            return Err(self.too_old("knows no terminals"));
         }
         let mounts = plan.walls.iter().flat_map(|walls| &walls.mounts);
         let mounts: Vec<Vec<u8>> = mounts.map(|mount| mount.path.clone()).collect();
@@ -245,6 +246,13 @@ impl Keeper {
     /// The version of the protocol that the keeper speaks.
     pub fn version(&self) -> u32 {
         self.line.version
+    }
+
+    fn too_old(&self, lacks: &'static str) -> SpawnError {
+        SpawnError::KeeperTooOld {
+            keeper: self.version(),
+            lacks,
+        }
     }
 
     async fn ask_done(

@@ -37,6 +37,7 @@ mod report;
 mod stage;
 #[allow(unsafe_code, reason = "forking; see the module's invariant")]
 mod sys;
+pub mod terminal;
 pub mod tree;
 mod walls;
 mod wire;

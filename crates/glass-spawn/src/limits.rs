@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// The protocol that this build speaks.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// The oldest protocol that this build can still speak. Two sides understand
 /// each other when neither's version is below the other's oldest.
@@ -12,6 +12,9 @@ pub const PROTOCOL_OLDEST: u32 = 1;
 /// The first protocol whose keepers build walls and set limits. An older one
 /// would skip them without a word.
 pub(crate) const PROTOCOL_WITH_WALLS: u32 = 2;
+
+/// The first protocol whose keepers give a child its terminal.
+pub(crate) const PROTOCOL_WITH_TERMINALS: u32 = 3;
 
 /// Bytes that travel inside a packet; a longer message goes in a memory file,
 /// because the kernel refuses packets of about 212 KB and more.

@@ -128,6 +128,8 @@ pub(crate) struct Launch {
     pub walls: Option<WallsMessage>,
     #[prost(bool, tag = "11")]
     pub has_control: bool,
+    #[prost(bool, tag = "12")]
+    pub takes_terminal: bool,
 }
 
 /// Asks for the launches whose ids are above `after`.
@@ -268,6 +270,7 @@ impl From<LaunchPlan> for Launch {
             resources: Some(plan.resources.into()),
             walls: plan.walls.map(Into::into),
             has_control: false,
+            takes_terminal: plan.takes_terminal,
         }
     }
 }

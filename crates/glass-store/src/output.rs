@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, OnceLock};
 
 use glass_model::{ShellId, Stream};
@@ -75,6 +76,30 @@ impl OutputWriter {
             self.gauge.wrote(bytes);
         }
         Ok(moved)
+    }
+
+    /// Writes bytes to the end of the file, for what does not come from a pipe.
+    /// All of them are recorded, or none.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), SpliceError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let (file, length) = match &mut self.open {
+            Some((file, length)) => (file, length),
+            None => {
+                let (file, length) = self.open.insert(self.open_file().map_err(splice_error)?);
+                (file, length)
+            }
+        };
+        if let Err(error) = file.write_all_at(bytes, *length) {
+            // What was written of it would be taken for output one day.
+            let _ = file.set_len(*length);
+            let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+            return Err(splice_error(errno));
+        }
+        *length += bytes.len() as u64;
+        self.gauge.wrote(bytes.len() as u64);
+        Ok(())
     }
 
     /// Takes at most `max` bytes from a pipe and throws them away, so that the

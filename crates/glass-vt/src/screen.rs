@@ -10,11 +10,14 @@ mod alacritty;
 mod bounded;
 mod dump;
 mod gate;
+mod saved;
 mod style;
 #[cfg(test)]
 mod tests;
 
 use alacritty::Alacritty;
+
+pub use saved::{SAVED_BYTES_MAX, SavedScreen};
 
 /// Lines that have left the screen and are kept for a snapshot. Older ones are
 /// in the journal.
@@ -44,7 +47,7 @@ pub struct ScreenSize {
 
 impl ScreenSize {
     /// The nearest size that a screen can have.
-    fn clamped(self) -> ScreenSize {
+    pub fn clamped(self) -> ScreenSize {
         ScreenSize {
             columns: self.columns.clamp(*COLUMNS.start(), *COLUMNS.end()),
             rows: self.rows.clamp(*ROWS.start(), *ROWS.end()),
@@ -130,10 +133,17 @@ impl Screen {
     /// title, history and screen, the alternate screen, margins, cursor, modes,
     /// and whatever sequence is unfinished.
     pub fn snapshot(&mut self) -> Vec<u8> {
+        let mut out = self.drawing();
+        self.gate.unfinished(&mut out);
+        out
+    }
+
+    /// The same without what is unfinished, for somebody who is going to be
+    /// shown that sequence whole, or not at all.
+    pub fn drawing(&mut self) -> Vec<u8> {
         self.engine.end_update();
         let mut out = Vec::new();
         self.engine.draw(self.gate.margins(), &mut out);
-        self.gate.unfinished(&mut out);
         out
     }
 }

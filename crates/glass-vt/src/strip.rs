@@ -127,6 +127,13 @@ impl Strip {
         self.held.len()
     }
 
+    /// Whether something that has begun is not passed on as it comes: it will
+    /// pass whole, or not at all.
+    pub fn holds_back(&self) -> bool {
+        let passes = matches!(self.state, State::Ground | State::Passing(_));
+        !passes || self.after_c2
+    }
+
     fn run(&mut self, bytes: &[u8], pass: &mut impl FnMut(&[u8])) {
         let mut at = 0;
         while at < bytes.len() {

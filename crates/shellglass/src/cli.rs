@@ -2,6 +2,7 @@
 //! completions.
 
 mod approvals;
+mod attach;
 mod audit;
 mod sandbox;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
+pub(crate) use attach::{Attach, SessionModeName};
 pub(crate) use audit::{Audit, AuditCommand, AuditVerify, PolicyReplay};
 pub(crate) use sandbox::SandboxFlags;
 
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     /// Make, list, show and dispose of sessions.
     #[command(subcommand)]
     Session(Session),
+    /// Show a session in this terminal.
+    Attach(Attach),
     /// Cancel what runs.
     Cancel(Cancel),
     /// Show what ran in a session.
@@ -208,9 +212,9 @@ pub(crate) struct SessionCreate {
     /// What a workspace sandbox may write.
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// How commands are run.
+    /// How commands are run; "pty" makes a terminal to attach to.
     #[arg(long)]
-    pub mode: Option<ModeName>,
+    pub mode: Option<SessionModeName>,
     /// The shell's name or path.
     #[arg(long)]
     pub shell: Option<String>,

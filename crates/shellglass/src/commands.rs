@@ -1,6 +1,7 @@
 //! One module for each command.
 
 mod approvals;
+mod attach;
 pub(crate) mod audit;
 mod cancel;
 mod config;
@@ -30,6 +31,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Keeper(arguments) => keeper::keep(&arguments),
         Command::Run(arguments) => block_on(run::run(&arguments))?.map_err(Failure::of_run),
         Command::Session(command) => block_on(session::session(command))?,
+        Command::Attach(arguments) => block_on(attach::attach(&arguments))?,
         Command::Cancel(arguments) => block_on(cancel::cancel(&arguments))?,
         Command::History(arguments) => block_on(history::history(&arguments))?,
         Command::Output(arguments) => block_on(output::output(&arguments))?,

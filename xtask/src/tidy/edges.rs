@@ -25,6 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "glass-sandbox",
             "glass-spawn",
             "glass-store",
+            "glass-vt",
         ],
     ),
     ("glass-proto", &["glass-model"]),

@@ -79,6 +79,11 @@ impl Actor {
                     self.inherit_tails(&mut child, &executions).map(drop)
                 }
                 Tag::Line { shell_id, .. } => self.inherit_line(&mut child, shell_id, &executions),
+                // A session's mode never becomes another one's.
+                Tag::Pty { .. } => {
+                    self.end_unneeded(launched(&child.info));
+                    Ok(())
+                }
             };
             if let Err(error) = taken {
                 tracing::error!(session = %self.session.id, %error, "a shell could not be adopted");
@@ -388,7 +393,7 @@ fn warm_to_keep(children: &[Child], executions: &[Execution]) -> Vec<LaunchId> {
     kept.values().map(|info| info.id).collect()
 }
 
-pub(super) fn launched(info: &LaunchInfo) -> Launched {
+pub(crate) fn launched(info: &LaunchInfo) -> Launched {
     Launched {
         id: info.id,
         child: info.child,

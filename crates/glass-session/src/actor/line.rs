@@ -146,6 +146,7 @@ impl Actor {
             cwd: setting.cwd.into_bytes(),
             cgroup: self.line_cgroup(execution),
             resources: self.context.resources(),
+            takes_terminal: false,
             walls: setting.walls,
         };
         let tag = Tag::Line {

@@ -177,7 +177,7 @@ impl Actor {
 }
 
 /// Makes the directory that is `/tmp` inside.
-fn make_tmp(path: &std::path::Path) -> std::io::Result<()> {
+pub(crate) fn make_tmp(path: &std::path::Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::create_dir_all(path)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o1777))

@@ -6,6 +6,7 @@ use crate::context::{make_private, now_ms, set_variable, variable_name};
 use crate::errors::{CreateError, NoWalls};
 use crate::feed::Feed;
 use crate::gate::SessionGate;
+use crate::pty::may_type;
 use crate::sandbox::{check_restricts_nothing, has_walls};
 use crate::{driver, random, shells};
 use glass_model::{EventIndex, Mode, Role, SandboxPolicy, Session, SessionId, Shell, Startup};
@@ -37,6 +38,9 @@ const NON_INTERACTIVE: [(&str, &str); 7] = [
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("NO_COLOR", "1"),
 ];
+
+/// What tells programs which terminal they have. As weak.
+const INTERACTIVE: [(&str, &str); 2] = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
 
 /// What a caller asks for; empty or zero means the configured default.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +86,9 @@ impl Engine {
         let ours = self.own_variables(&spec);
         let session = self.plan_session(caller, spec)?;
         self.context_commit(&session)?;
+        if session.mode == Mode::Pty {
+            return self.begin_terminal(caller, session, ours).await;
+        }
         self.spawn_actor(session.clone(), EventIndex(0), ours, None)?;
         Ok(session)
     }
@@ -110,6 +117,9 @@ impl Engine {
             spec.working_directory.clone()
         };
         check_directory(&cwd)?;
+        if spec.mode == Some(Mode::Pty) && !may_type(caller.role, &settings.gatekeeping) {
+            return Err(CreateError::Unjudged);
+        }
         let workspace = self.find_workspace(&spec.workspace_root, &cwd)?;
         self.rights(None, spec.sandbox.as_ref(), caller.role, &workspace)?;
         let env = self.session_env(&spec)?;
@@ -176,7 +186,7 @@ impl Engine {
     }
 
     /// What sandboxes of a session are for.
-    fn find_workspace(&self, given: &str, cwd: &str) -> Result<Workspace, CreateError> {
+    pub(super) fn find_workspace(&self, given: &str, cwd: &str) -> Result<Workspace, CreateError> {
         let settings = &self.0.context.settings.sandboxing.settings;
         let given = (!given.is_empty()).then_some(Path::new(given));
         Workspace::find(given, Path::new(cwd), settings)
@@ -208,7 +218,11 @@ impl Engine {
         } else {
             settings.base_env.clone()
         };
-        for (name, value) in NON_INTERACTIVE {
+        let defaults: &[(&str, &str)] = match spec.mode {
+            Some(Mode::Pty) => &INTERACTIVE,
+            _ => &NON_INTERACTIVE,
+        };
+        for (name, value) in defaults {
             set_variable(&mut env, name, value);
         }
         let extra = settings.extra_env.iter().chain(&spec.env);
@@ -309,6 +323,7 @@ impl Engine {
             feed: feed.clone(),
             workspace: workspace.clone(),
             gate: gate.clone(),
+            terminal: None,
         };
         lock(&self.0.sessions).insert(id.clone(), handle);
         self.0.context.note_change();

@@ -6,12 +6,12 @@ use super::{Caller, Engine, Handle, SessionSpec, may_see};
 use crate::actor::{Finished, Message, Refusal, lock};
 use crate::context::now_ms;
 use crate::driver;
-use crate::errors::{ExecuteError, LookupError, NoWalls};
+use crate::errors::{CreateError, ExecuteError, LookupError, NoWalls};
 use crate::feed::Follower;
 use crate::gate::Asked;
 use crate::redaction::Secrets;
 use glass_model::{
-    EventIndex, Execution, Outcome, Phase, Role, SandboxPolicy, Session, SessionId, ShellId,
+    EventIndex, Execution, Mode, Outcome, Phase, Role, SandboxPolicy, Session, SessionId, ShellId,
 };
 use std::hash::{Hash as _, Hasher as _};
 use std::path::Path;
@@ -174,12 +174,22 @@ impl Engine {
         mut order: OrderSpec,
         scope: String,
     ) -> Result<Ticket, ExecuteError> {
-        let ephemeral = matches!(target, Target::Ephemeral(_));
+        let ephemeral = match &target {
+            Target::Ephemeral(spec) if spec.mode == Some(Mode::Pty) => {
+                let why = "a single command cannot have a terminal in this version".to_owned();
+                return Err(CreateError::Unsupported(why).into());
+            }
+            Target::Ephemeral(_) => true,
+            Target::Session(_) | Target::Any { .. } => false,
+        };
         let _pick = match target {
             Target::Any { .. } => Some(self.0.picks.lock().await),
             Target::Session(_) | Target::Ephemeral(_) => None,
         };
         let (session, handle) = self.find_target(caller, target, &order).await?;
+        if session.mode == Mode::Pty {
+            return Err(ExecuteError::Interactive(session.id));
+        }
         let adapted = self.adapt(caller, &session, &mut order).await;
         let sandbox = self.order_rights(caller, &session, &handle, &order)?;
         let (skip, requested) = (order.skip_approval, order.sandbox.clone());
@@ -331,6 +341,7 @@ impl Engine {
             .map(|view| view.session)
             .filter(|session| {
                 !session.ephemeral
+                    && session.mode != Mode::Pty
                     && session.disposed_ms.is_none()
                     && session.owner == caller.role
                     && session.cwd == *cwd

@@ -10,7 +10,7 @@ use crate::routes::Routes;
 use crate::shells;
 use crate::stands::Stands;
 use crate::tag::Tag;
-use glass_model::{EventIndex, Execution, Phase, SessionId, ShellId};
+use glass_model::{EventIndex, Execution, Mode, Phase, SessionId, ShellId};
 use glass_spawn::tree::{self, Manner, Scope, TreeEnd};
 use glass_spawn::{Keeper, KeeperEvent, LaunchInfo};
 use glass_store::Store;
@@ -74,6 +74,11 @@ impl Engine {
             let next = store.cursor(&id)?.next;
             let executions = store.executions(&id)?;
             let children = children.remove(&id).unwrap_or_default();
+            if session.mode == Mode::Pty {
+                self.take_up_terminal(session, next, children, executions)
+                    .await?;
+                continue;
+            }
             let only = session
                 .ephemeral
                 .then(|| executions.last().map(|last| last.shell_id));
@@ -149,7 +154,7 @@ impl Engine {
     }
 
     /// Ends a child whose session is over, or that nobody knows.
-    async fn end_stray(&self, info: &LaunchInfo) -> Result<(), EngineError> {
+    pub(super) async fn end_stray(&self, info: &LaunchInfo) -> Result<(), EngineError> {
         let tree = TreeEnd {
             reaper: info.reaper,
             child: info.child,

@@ -50,10 +50,12 @@ pub enum SpawnError {
         reason: String,
     },
     /// The keeper would start it without its walls or limits.
-    #[error("the running keeper is of an older version ({keeper}) that builds no walls")]
+    #[error("the running keeper is of an older version ({keeper}) that {lacks}")]
     KeeperTooOld {
         /// The protocol that it speaks.
         keeper: u32,
+        /// What it does not do.
+        lacks: &'static str,
     },
     /// The keeper is not there. The process may have been started.
     #[error(transparent)]

@@ -98,6 +98,7 @@ pub(super) fn begin(
         cwd: ask.cwd,
         cgroup: ask.cgroup,
         resources,
+        takes_terminal: ask.takes_terminal,
         walls,
     };
     let mut image = Image::new(plan, slots)?;

@@ -89,6 +89,9 @@ fn become_program(image: &mut Image, failures: &mut RawFd) -> Result<Never, Fail
             Some((plan, rules))
         }
     };
+    if image.takes_terminal {
+        take_terminal()?;
+    }
     limit(image)?;
     // SAFETY: `cwd` is a string that ends in NUL and outlives the call.
     if unsafe { libc::chdir(image.cwd.as_ptr()) } != 0 {
@@ -205,6 +208,15 @@ fn refuse_directories(slots: &[Slot]) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Makes standard input the controlling terminal. This process leads its
+/// session and has none yet; nobody else's is taken away.
+fn take_terminal() -> Result<(), Failure> {
+    // SAFETY: standard input was placed, and stays open until exec.
+    let stdin = unsafe { BorrowedFd::borrow_raw(libc::STDIN_FILENO) };
+    rustix::process::ioctl_tiocsctty(stdin)
+        .map_err(|errno| failed(Stage::Descriptors, errno.raw_os_error()))
 }
 
 /// Joins groups that limit this process and all that comes of it.

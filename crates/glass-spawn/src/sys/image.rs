@@ -74,6 +74,8 @@ pub(crate) struct Image {
     pub rlimits: Vec<(libc::__rlimit_resource_t, u64)>,
     /// Lists of members of groups that limit it, open for writing.
     pub joins: Vec<RawFd>,
+    /// Whether its standard input becomes its controlling terminal.
+    pub(super) takes_terminal: bool,
     /// The walls around it.
     pub walls: Option<Plan>,
     /// Who root is behind namespaces: two of those, as `Users` has them.
@@ -109,6 +111,7 @@ impl Image {
             nofile: no_limit,
             rlimits: limits_of(&plan.resources),
             joins: Vec::new(),
+            takes_terminal: plan.takes_terminal,
             walls: plan.walls.map(Plan::new).transpose()?,
             users: None,
             control: None,

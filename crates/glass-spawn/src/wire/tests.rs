@@ -38,6 +38,7 @@ fn launch() -> impl Strategy<Value = Launch> {
             labels,
             tag,
             has_control: walls.0,
+            takes_terminal: walls.0,
             walls: walls.1.map(Into::into),
             resources: Some(walls.2.into()),
         },

@@ -7,6 +7,7 @@ mod fixture;
 mod keeping;
 mod launching;
 mod measures;
+mod terminals;
 mod trees;
 mod walls;
 mod walls_attacks;

@@ -77,6 +77,7 @@ pub(crate) fn mode_column(mode: Mode) -> i64 {
     match mode {
         Mode::Line => 0,
         Mode::Pipe => 1,
+        Mode::Pty => 2,
     }
 }
 
@@ -84,6 +85,7 @@ pub(crate) fn mode_of(value: i64) -> Result<Mode, ReadError> {
     match value {
         0 => Ok(Mode::Line),
         1 => Ok(Mode::Pipe),
+        2 => Ok(Mode::Pty),
         _ => Err(corrupt()),
     }
 }

@@ -1,6 +1,6 @@
 //! `session create`, `list`, `show` and `dispose`.
 
-use crate::cli::{Session as Command, SessionCreate};
+use crate::cli::{Session as Command, SessionCreate, SessionModeName};
 use crate::client::{Client, Context, connect};
 use crate::commands::run::{directory, mode};
 use crate::error::Failure;
@@ -51,7 +51,10 @@ async fn create(
         working_directory: directory(arguments.cwd.as_deref())?,
         env,
         shell: arguments.shell.unwrap_or_else(|| defaults.shell.clone()),
-        mode: mode(arguments.mode.unwrap_or(defaults.mode)).into(),
+        mode: arguments
+            .mode
+            .map_or_else(|| mode(defaults.mode), wire_mode)
+            .into(),
         name: arguments.name,
         task_id: arguments.task,
         sandbox_policy: arguments.sandbox.policy(),
@@ -70,6 +73,15 @@ async fn create(
     print(&session, arguments.json, |session| {
         format!("{}\n", session.session_id)
     })
+}
+
+fn wire_mode(name: SessionModeName) -> SessionMode {
+    match name {
+        SessionModeName::Auto => SessionMode::Auto,
+        SessionModeName::Line => SessionMode::Line,
+        SessionModeName::Pipe => SessionMode::Pipe,
+        SessionModeName::Pty => SessionMode::Pty,
+    }
 }
 
 async fn list(client: &mut Client, all: bool, json: bool) -> Result<(), Failure> {

@@ -34,6 +34,10 @@ pub(crate) struct LimitSettings {
     /// Time between the polite signal of a cancel and the final one, in
     /// milliseconds.
     pub cancel_grace_ms: u32,
+    /// Seconds that a person's terminal lives without anybody looking at it.
+    pub terminal_idle_seconds_max: u32,
+    /// The same for the terminal of an agent.
+    pub agent_terminal_idle_seconds_max: u32,
     /// Bytes of output in one result; beyond, the middle is cut and the whole
     /// is found in a file.
     pub file_output_threshold_bytes: u64,
@@ -55,6 +59,8 @@ impl Default for LimitSettings {
             command_bytes_max,
             startup_ms_max,
             cancel_grace_ms,
+            terminal_idle_seconds_max,
+            agent_terminal_idle_seconds_max,
             file_output_threshold_bytes,
         } = Limits::default();
         LimitSettings {
@@ -70,6 +76,8 @@ impl Default for LimitSettings {
             command_bytes_max,
             startup_ms_max,
             cancel_grace_ms,
+            terminal_idle_seconds_max,
+            agent_terminal_idle_seconds_max,
             file_output_threshold_bytes,
         }
     }
@@ -90,6 +98,8 @@ impl From<&LimitSettings> for Limits {
             command_bytes_max: settings.command_bytes_max,
             startup_ms_max: settings.startup_ms_max,
             cancel_grace_ms: settings.cancel_grace_ms,
+            terminal_idle_seconds_max: settings.terminal_idle_seconds_max,
+            agent_terminal_idle_seconds_max: settings.agent_terminal_idle_seconds_max,
             file_output_threshold_bytes: settings.file_output_threshold_bytes,
         }
     }

@@ -1,0 +1,206 @@
+//! Sessions on a terminal: making them, taking them up, and the way to them.
+
+use super::{Caller, Engine, Handle, MAILBOX_MAX, lock};
+use crate::actor::Child;
+use crate::context::now_ms;
+use crate::errors::{CreateError, EngineError, LookupError};
+use crate::feed::Feed;
+use crate::pty::{self, Adoption, Beginning, Ready, TerminalHandle};
+use crate::tag::Tag;
+use glass_model::{
+    Event, EventBody, EventIndex, Execution, Outcome, Phase, Session, SessionId, ShellId,
+};
+use glass_sandbox::Workspace;
+use glass_store::Change;
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc;
+
+impl Engine {
+    /// Starts the shell of a new session on a terminal. A session whose shell
+    /// does not start is over at once.
+    pub(super) async fn begin_terminal(
+        &self,
+        caller: &Caller,
+        session: Session,
+        ours: Vec<Vec<u8>>,
+    ) -> Result<Session, CreateError> {
+        let began = self.try_begin_terminal(caller, &session, ours).await;
+        if let Err(error) = began {
+            let next = self.0.context.store.cursor(&session.id)?.next;
+            self.end_terminal(&session, next, &[])?;
+            let dir = self.0.context.session_dir(&session);
+            if let Err(error) = std::fs::remove_dir_all(&dir) {
+                tracing::debug!(%error, "nothing was left of it");
+            }
+            return Err(error);
+        }
+        Ok(session)
+    }
+
+    async fn try_begin_terminal(
+        &self,
+        caller: &Caller,
+        session: &Session,
+        ours: Vec<Vec<u8>>,
+    ) -> Result<(), CreateError> {
+        let workspace = Arc::new(self.find_workspace(&session.workspace_root, &session.cwd)?);
+        let asked = session.sandbox.as_ref();
+        let rights = self.rights(None, asked, caller.role, &workspace)?;
+        let beginning = Beginning {
+            session: session.clone(),
+            policy: rights.policy,
+            workspace: workspace.clone(),
+            ours,
+        };
+        let ready = pty::begin(&self.0.context, beginning).await;
+        let ready = ready.map_err(CreateError::Start)?;
+        Ok(self.run_terminal(ready, Some(workspace))?)
+    }
+
+    fn run_terminal(&self, ready: Ready, workspace: Option<Arc<Workspace>>) -> std::io::Result<()> {
+        let live = ready.live();
+        let id = live.session.id.clone();
+        let live = Arc::new(Mutex::new(live));
+        let feed = Arc::new(Feed::new(ready.next()));
+        let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
+        let (task, terminal) = ready.into_task(live.clone(), feed.clone(), receiver)?;
+        let handle = Handle {
+            mailbox,
+            live,
+            feed,
+            workspace,
+            gate: Arc::default(),
+            terminal: Some(terminal),
+        };
+        lock(&self.0.sessions).insert(id.clone(), handle);
+        let engine = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            task.run().await;
+            if let Some(engine) = engine.upgrade() {
+                lock(&engine.sessions).remove(&id);
+            }
+        });
+        Ok(())
+    }
+
+    /// Takes up a terminal that the last daemon left; one whose shell nobody
+    /// has any more is over.
+    pub(super) async fn take_up_terminal(
+        &self,
+        session: Session,
+        next: EventIndex,
+        children: Vec<Child>,
+        executions: Vec<Execution>,
+    ) -> Result<(), EngineError> {
+        let running = executions.iter().find(|run| run.phase == Phase::Running);
+        let is_its = |child: &Child| match (&child.tag, running) {
+            (Tag::Pty { shell_id, .. }, Some(running)) => {
+                *shell_id == running.shell_id && running.launch == Some(child.info.id)
+            }
+            _ => false,
+        };
+        let mut found = None;
+        for child in children {
+            if is_its(&child) {
+                found = Some(child);
+            } else {
+                self.end_stray(&child.info).await?;
+            }
+        }
+        let (Some(child), Some(running)) = (found, running.cloned()) else {
+            return self.lose_terminal(&session, next, &executions);
+        };
+        let info = child.info.clone();
+        let workspace = self.find_workspace(&session.workspace_root, &session.cwd);
+        let workspace = workspace.ok().map(Arc::new);
+        let adoption = Adoption {
+            session: session.clone(),
+            execution: running,
+            child,
+            workspace: workspace.clone(),
+            next,
+        };
+        match pty::adopt(&self.0.context, adoption).await {
+            Ok(ready) => Ok(self.run_terminal(ready, workspace)?),
+            Err(why) => {
+                tracing::error!(session = %session.id, why, "a terminal could not be adopted");
+                self.end_stray(&info).await?;
+                self.lose_terminal(&session, next, &executions)
+            }
+        }
+    }
+
+    fn lose_terminal(
+        &self,
+        session: &Session,
+        next: EventIndex,
+        executions: &[Execution],
+    ) -> Result<(), EngineError> {
+        let unended = executions.iter().filter(|run| run.phase != Phase::Ended);
+        let lost: Vec<(ShellId, String)> = unended
+            .map(|run| (run.shell_id, run.command.clone()))
+            .collect();
+        if let Err(error) = self.end_terminal(session, next, &lost) {
+            tracing::error!(session = %session.id, %error, "the end of a terminal is not recorded");
+        }
+        Ok(())
+    }
+
+    /// Writes that a session is over, and that nobody knows how these ended.
+    fn end_terminal(
+        &self,
+        session: &Session,
+        mut next: EventIndex,
+        lost: &[(ShellId, String)],
+    ) -> Result<(), CreateError> {
+        let now = now_ms();
+        let mut changes = Vec::new();
+        let mut event = |shell_id, body| {
+            let index = next;
+            next = index.next();
+            let event = Event {
+                index,
+                at_ms: now,
+                shell_id,
+                body,
+            };
+            let session = session.id.clone();
+            (index, Change::Event { session, event })
+        };
+        for (shell_id, command) in lost {
+            let body = EventBody::Exit {
+                command: command.clone(),
+                outcome: Outcome::default(),
+            };
+            let (end, change) = event(Some(*shell_id), body);
+            changes.push(change);
+            changes.push(Change::EndExecution {
+                shell_id: *shell_id,
+                end: Some(end),
+                ended_ms: now,
+                outcome: Outcome::default(),
+            });
+        }
+        changes.push(event(None, EventBody::Disposed).1);
+        changes.push(Change::UpdateSession {
+            id: session.id.clone(),
+            cwd: None,
+            env: None,
+            mode: None,
+            active_ms: now,
+            disposed_ms: Some(now),
+        });
+        Ok(self.0.context.store.commit(&changes)?)
+    }
+
+    /// The way to a session's terminal.
+    pub(crate) fn terminal(&self, id: &SessionId) -> Result<TerminalHandle, LookupError> {
+        let handle = self.live(id).and_then(|handle| handle.terminal);
+        handle.ok_or_else(|| LookupError::Disposed(id.clone()))
+    }
+
+    /// Whether a caller may type what nobody judges.
+    pub(crate) fn may_type(&self, caller: &Caller) -> bool {
+        pty::may_type(caller.role, &self.0.context.settings.gatekeeping)
+    }
+}

@@ -1,0 +1,320 @@
+//! Sessions on a terminal: one interactive shell, and everybody who looks at it.
+//!
+//! Theory of operation. The keeper holds the terminal, so the shell outlives
+//! us. One task reads it: what comes is first appended to the output file of
+//! one long execution, then fed to a screen on this side, then queued for the
+//! clients. A client that comes, or that was too slow, is drawn the screen. The
+//! next daemon takes the terminal back from the keeper, the last saved screen
+//! from the session's directory, and what came after that from the output file.
+
+mod adopt;
+mod clients;
+mod close;
+mod display;
+mod journal;
+mod orders;
+mod sizing;
+mod start;
+mod walls;
+
+use crate::actor::{Finished, Live, Message, lock};
+use crate::context::Context;
+use crate::feed::Feed;
+use crate::recording::Recording;
+use crate::routes::Note;
+use bytes::Bytes;
+use clients::Clients;
+use display::Display;
+use glass_model::{Event, EventIndex, Execution, Session, WaitStatus};
+use glass_spawn::Launched;
+use glass_store::Change;
+use sizing::Sizing;
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use walls::Walls;
+
+pub(crate) use adopt::{Adoption, adopt};
+pub(crate) use clients::{Client, ClientId, Taken};
+pub(crate) use orders::{Attached, Order, TerminalHandle, may_type};
+pub(crate) use start::{Beginning, Ready, begin};
+
+/// Bytes that are read before others get their turn; what a crash between
+/// reading and recording can lose.
+const TURN_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes that one read asks for.
+const READ_BYTES: usize = 16 * 1024;
+
+/// A terminal that no process has open is looked at again after so much time.
+const DESERTED_LOOK: Duration = Duration::from_millis(200);
+
+/// Orders that may wait.
+const ORDERS_MAX: usize = 256;
+
+/// The label under which the keeper holds the terminal.
+const TERMINAL_LABEL: &str = "tty";
+
+/// What a task is made of.
+struct Parts {
+    context: Arc<Context>,
+    session: Session,
+    execution: Execution,
+    launched: Launched,
+    master: OwnedFd,
+    recording: Recording,
+    display: Display,
+    sizing: Sizing,
+    walls: Option<Walls>,
+    next: EventIndex,
+    notes: mpsc::UnboundedReceiver<Note>,
+    note_sender: mpsc::UnboundedSender<Note>,
+}
+
+/// The one task that owns a terminal.
+pub(crate) struct Task {
+    context: Arc<Context>,
+    session: Session,
+    execution: Execution,
+    launched: Launched,
+    master: AsyncFd<OwnedFd>,
+    recording: Recording,
+    display: Display,
+    sizing: Sizing,
+    walls: Option<Walls>,
+    next: EventIndex,
+    notes: mpsc::UnboundedReceiver<Note>,
+    note_sender: mpsc::UnboundedSender<Note>,
+    dir: PathBuf,
+    live: Arc<Mutex<Live>>,
+    feed: Arc<Feed>,
+    mailbox: mpsc::Receiver<Message>,
+    orders: mpsc::Receiver<Order>,
+    clients: Clients,
+    /// What was typed and the terminal has not taken.
+    input: VecDeque<Typed>,
+    /// How much more may be typed.
+    input_room: Arc<Semaphore>,
+    buffer: Vec<u8>,
+    deserted_until: Option<Instant>,
+    name_at: Option<Instant>,
+    retry_at: Option<Instant>,
+    backlog: VecDeque<(Vec<Change>, Vec<Event>)>,
+    /// Since when nobody looks.
+    unwatched_since: Option<Instant>,
+    watchers: Vec<oneshot::Sender<Finished>>,
+    disposals: Vec<oneshot::Sender<()>>,
+    /// How the shell ended, once it has.
+    status: Option<WaitStatus>,
+    ending: Ending,
+}
+
+/// How far the end of a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// It goes on.
+    No,
+    /// Its processes are being ended, because somebody disposed of it or because
+    /// its shell has ended.
+    Processes { disposed: bool },
+    /// None of its processes is left.
+    Gone { disposed: bool, since: Instant },
+}
+
+/// Something on its way to the programs.
+enum Typed {
+    /// A client typed it, and had room made for it.
+    Keys(Bytes),
+    /// We say it.
+    Said(Bytes),
+}
+
+enum Wake {
+    Message(Message),
+    Orphaned,
+    Order(Order),
+    Note(Note),
+    Read(Reading),
+    Writable,
+    Clock,
+}
+
+/// What a turn of reading found, beside bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// More may come.
+    Open,
+    /// No process has the terminal open now.
+    Deserted,
+}
+
+impl Task {
+    /// Lives until the session is over.
+    pub(crate) async fn run(mut self) {
+        loop {
+            self.look_after_clients();
+            if self.is_over() {
+                return self.close().await;
+            }
+            match self.wait().await {
+                Wake::Message(message) => self.on_message(message),
+                // The daemon goes; the shell stays with the keeper.
+                Wake::Orphaned => return self.leave(),
+                Wake::Order(order) => self.on_order(order),
+                Wake::Note(note) => self.on_note(note),
+                Wake::Read(reading) => self.on_read(reading),
+                Wake::Writable => self.write_input(),
+                Wake::Clock => self.on_clock(),
+            }
+        }
+    }
+
+    /// The next thing to attend to; what is cheapest to miss comes last.
+    async fn wait(&mut self) -> Wake {
+        let deserted = self.deserted_until.is_some();
+        let has_input = !self.input.is_empty() && !deserted;
+        let clock = self.next_deadline();
+        tokio::select! {
+            biased;
+            Some(note) = self.notes.recv() => Wake::Note(note),
+            message = self.mailbox.recv() => message.map_or(Wake::Orphaned, Wake::Message),
+            Some(order) = self.orders.recv() => Wake::Order(order),
+            writable = self.master.writable(), if has_input => {
+                drop(writable);
+                Wake::Writable
+            }
+            reading = read_turn(&self.master, &mut self.buffer), if !deserted => {
+                Wake::Read(reading)
+            }
+            () = tokio::time::sleep_until(clock.into()) => Wake::Clock,
+        }
+    }
+
+    fn next_deadline(&self) -> Instant {
+        let deadlines = [
+            self.name_at,
+            self.retry_at,
+            self.deserted_until,
+            self.display.due(),
+            self.sizing.due(),
+            self.close_by(),
+            self.abandoned_at(),
+        ];
+        let next = deadlines.into_iter().flatten().min();
+        // Far enough to be never, near enough for the timer.
+        next.unwrap_or_else(|| Instant::now() + Duration::from_secs(86_400))
+    }
+
+    fn on_clock(&mut self) {
+        let now = Instant::now();
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if is_due(self.deserted_until) {
+            self.deserted_until = None;
+        }
+        if is_due(self.retry_at) {
+            self.write_backlog();
+        }
+        if is_due(self.name_at) {
+            self.name(crate::recording::When::Running);
+        }
+        if is_due(self.display.due()) {
+            self.show_frame();
+        }
+        if let Some(size) = self.sizing.take_due(now) {
+            self.apply_size(size);
+        }
+        if is_due(self.abandoned_at()) {
+            self.abandon();
+        }
+    }
+
+    fn on_read(&mut self, reading: Reading) {
+        if reading == Reading::Deserted {
+            self.deserted_until = Some(Instant::now() + DESERTED_LOOK);
+        }
+        self.take_output();
+    }
+
+    /// Output goes to the file, then to the screen, then to the clients.
+    fn take_output(&mut self) {
+        if self.buffer.is_empty() {
+            return;
+        }
+        let bytes = std::mem::take(&mut self.buffer);
+        self.record(&bytes);
+        let replies = self.display.feed(&bytes, Instant::now());
+        self.buffer = bytes;
+        self.buffer.clear();
+        self.show_frame();
+        if !replies.is_empty() {
+            self.say(replies.into());
+        }
+        let size = self.sizing.current();
+        self.display
+            .save_at_times(self.recording.recorded_bytes(), size);
+    }
+
+    fn show_frame(&mut self) {
+        let frame = self.display.frame(Instant::now());
+        if !frame.is_empty() {
+            self.clients.output(&frame);
+        }
+    }
+
+    /// Updates what others see of the session.
+    fn show(&self) {
+        let size = self.sizing.current();
+        let mut live = lock(&self.live);
+        live.session.active_ms = self.session.active_ms;
+        live.session.disposed_ms = self.session.disposed_ms;
+        live.session.cols = u32::from(size.columns);
+        live.session.rows = u32::from(size.rows);
+    }
+}
+
+/// Reads what is there, up to a turn's worth, as soon as something is.
+async fn read_turn(master: &AsyncFd<OwnedFd>, buffer: &mut Vec<u8>) -> Reading {
+    loop {
+        let Ok(mut guard) = master.readable().await else {
+            return Reading::Deserted;
+        };
+        // From here on nothing waits, so nothing that was read is lost when
+        // this future is dropped.
+        while buffer.len() < TURN_BYTES_MAX {
+            let read = guard.try_io(|fd| {
+                let start = buffer.len();
+                buffer.resize(start + READ_BYTES, 0);
+                let read = rustix::io::retry_on_intr(|| {
+                    rustix::io::read(fd.get_ref(), &mut buffer[start..])
+                });
+                buffer.truncate(start + read.unwrap_or(0));
+                Ok(read?)
+            });
+            match read {
+                Ok(Ok(1..)) => {}
+                // Linux says EIO when the last program has closed it.
+                Ok(Ok(0) | Err(_)) => return Reading::Deserted,
+                Err(_would_block) => break,
+            }
+        }
+        if !buffer.is_empty() {
+            return Reading::Open;
+        }
+    }
+}
+
+/// Writes what the terminal takes; says how much, or nothing where it is full.
+fn write_some(master: &AsyncFd<OwnedFd>, bytes: &[u8]) -> std::io::Result<usize> {
+    let written = master.try_io(Interest::WRITABLE, |fd| {
+        Ok(rustix::io::retry_on_intr(|| rustix::io::write(fd, bytes))?)
+    });
+    match written {
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(0),
+        written => written,
+    }
+}

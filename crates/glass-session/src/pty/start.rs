@@ -1,0 +1,442 @@
+//! Starting the shell of a terminal.
+
+use super::clients::Clients;
+use super::close::NO_OUTPUT;
+use super::display::Display;
+use super::sizing::Sizing;
+use super::walls::{Walls, plan_walls};
+use super::{Ending, Parts, TERMINAL_LABEL, Task};
+use crate::actor::{Live, Message};
+use crate::context::{Context, make_private, now_ms, variable_name};
+use crate::feed::Feed;
+use crate::pty::{ORDERS_MAX, Order, TerminalHandle};
+use crate::recording::{Begun, Recording};
+use crate::sandbox::{Enclosure, Setting, has_walls};
+use crate::shell::{WALLS_LABEL, existing_directory, walls_channel};
+use crate::tag::Tag;
+use glass_model::{
+    Event, EventBody, EventIndex, Execution, LaunchPlan, Outcome, Phase, SandboxPolicy, Session,
+    Shell, ShellId, ShellKind, Startup,
+};
+use glass_sandbox::Workspace;
+use glass_spawn::{GATE_FD, Launch, Launched, terminal};
+use glass_store::Change;
+use glass_vt::screen::ScreenSize;
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{Semaphore, mpsc};
+
+/// Bytes that may be typed before a program reads them; who types more waits.
+const INPUT_BYTES_MAX: usize = 256 * 1024;
+
+/// How often walls are planned anew because the file system changed meanwhile.
+const PLANS_MAX: u32 = 3;
+
+/// Variables that say how large some other terminal is.
+const STALE: [&[u8]; 2] = [b"LINES", b"COLUMNS"];
+
+/// What the shell of a new session is started with.
+pub(crate) struct Beginning {
+    pub(crate) session: Session,
+    /// The rights in effect.
+    pub(crate) policy: SandboxPolicy,
+    pub(crate) workspace: Arc<Workspace>,
+    /// What of the environment is our own.
+    pub(crate) ours: Vec<Vec<u8>>,
+}
+
+/// A task that is not running yet, and its first words.
+pub(crate) struct Ready {
+    pub(super) parts: Parts,
+}
+
+/// Starts the shell. It waits until the journal knows of it.
+pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Result<Ready, String> {
+    let session = &beginning.session;
+    let said = |error: std::io::Error| error.to_string();
+    make_private(&context.session_dir(session)).map_err(said)?;
+    let size = size_of(session);
+    let shell_id = context.store.next_shell_id();
+    let Started {
+        launched,
+        master,
+        gate,
+        walls,
+    } = launch(context, &beginning, shell_id, size).await?;
+    let (note_sender, notes) = mpsc::unbounded_channel();
+    context.routes.add(launched.id, note_sender.clone());
+    let execution = plan_execution(&beginning, shell_id, &launched);
+    if let Err(error) = journal_start(context, &execution, &launched) {
+        // Without its byte from the gate the shell ends where it waits.
+        drop(gate);
+        let _ = context.keeper.forget(launched.id).await;
+        return Err(error);
+    }
+    let quota = context.settings.limits.execution_output_bytes_max;
+    let recording = Recording::of_terminal(&context.store, shell_id, NO_OUTPUT, Begun::Now);
+    open_gate(gate).map_err(said)?;
+    let dir = context.session_dir(session);
+    Ok(Ready {
+        parts: Parts {
+            context: context.clone(),
+            session: beginning.session,
+            execution,
+            launched,
+            master,
+            recording: recording.within(quota),
+            display: Display::new(size, &dir),
+            sizing: Sizing::new(size),
+            walls,
+            next: EventIndex(1),
+            notes,
+            note_sender,
+        },
+    })
+}
+
+impl Ready {
+    /// What others see of the session.
+    pub(crate) fn live(&self) -> Live {
+        let execution = &self.parts.execution;
+        let mut session = self.parts.session.clone();
+        let size = self.parts.sizing.current();
+        session.cols = u32::from(size.columns);
+        session.rows = u32::from(size.rows);
+        Live {
+            secrets: self.parts.context.detectors.secrets(&session.env),
+            session,
+            running: Some((execution.shell_id, execution.command.clone())),
+            queued: 0,
+            last: None,
+            approvals: Vec::new(),
+        }
+    }
+
+    /// Where its events go on.
+    pub(crate) fn next(&self) -> EventIndex {
+        self.parts.next
+    }
+
+    /// The task, and the way to it.
+    pub(crate) fn into_task(
+        self,
+        live: Arc<Mutex<Live>>,
+        feed: Arc<Feed>,
+        mailbox: mpsc::Receiver<Message>,
+    ) -> std::io::Result<(Task, TerminalHandle)> {
+        let parts = self.parts;
+        let (sender, orders) = mpsc::channel::<Order>(ORDERS_MAX);
+        let input_room = Arc::new(Semaphore::new(INPUT_BYTES_MAX));
+        let handle = TerminalHandle {
+            orders: sender,
+            input_room: input_room.clone(),
+        };
+        let mut task = Task {
+            dir: parts.context.session_dir(&parts.session),
+            context: parts.context,
+            session: parts.session,
+            execution: parts.execution,
+            launched: parts.launched,
+            master: glass_spawn::async_fd(parts.master)?,
+            recording: parts.recording,
+            display: parts.display,
+            sizing: parts.sizing,
+            walls: parts.walls,
+            next: parts.next,
+            notes: parts.notes,
+            note_sender: parts.note_sender,
+            live,
+            feed,
+            mailbox,
+            orders,
+            clients: Clients::default(),
+            input: VecDeque::new(),
+            input_room,
+            buffer: Vec::new(),
+            deserted_until: None,
+            name_at: None,
+            retry_at: None,
+            backlog: VecDeque::new(),
+            unwatched_since: None,
+            watchers: Vec::new(),
+            disposals: Vec::new(),
+            status: None,
+            ending: Ending::No,
+        };
+        // What the last daemon recorded and did not name.
+        task.name(crate::recording::When::Running);
+        Ok((task, handle))
+    }
+}
+
+pub(super) fn size_of(session: &Session) -> ScreenSize {
+    let narrow = |value: u32| u16::try_from(value).unwrap_or(u16::MAX);
+    let size = ScreenSize {
+        columns: narrow(session.cols),
+        rows: narrow(session.rows),
+    };
+    size.clamped()
+}
+
+fn plan_execution(beginning: &Beginning, shell_id: ShellId, launched: &Launched) -> Execution {
+    let session = &beginning.session;
+    let argv = argv(&session.shell, session.startup);
+    let words: Vec<String> = argv
+        .iter()
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    Execution {
+        shell_id,
+        session: session.id.clone(),
+        command: words.join(" "),
+        cwd: session.cwd.clone(),
+        tool_call_id: String::new(),
+        tool_call_scope: String::new(),
+        env: Vec::new(),
+        requested_cwd: String::new(),
+        timeout_ms: 0,
+        sandbox: beginning.policy.clone(),
+        asked_by: session.owner,
+        held: false,
+        phase: Phase::Running,
+        launch: Some(launched.id),
+        slot: 0,
+        start: Some(EventIndex(0)),
+        end: None,
+        started_ms: now_ms(),
+        ended_ms: None,
+        outcome: Outcome::default(),
+    }
+}
+
+fn journal_start(
+    context: &Context,
+    execution: &Execution,
+    launched: &Launched,
+) -> Result<(), String> {
+    let event = Event {
+        index: EventIndex(0),
+        at_ms: execution.started_ms,
+        shell_id: Some(execution.shell_id),
+        body: EventBody::CommandStart {
+            command: execution.command.clone(),
+            cwd: execution.cwd.clone(),
+            pid: u32::try_from(launched.child.pid).unwrap_or(0),
+        },
+    };
+    let queued = Execution {
+        phase: Phase::Queued,
+        launch: None,
+        start: None,
+        ..execution.clone()
+    };
+    let changes = [
+        Change::InsertExecution(queued),
+        Change::StartExecution {
+            shell_id: execution.shell_id,
+            launch: launched.id,
+            slot: 0,
+            start: event.index,
+            started_ms: execution.started_ms,
+            cwd: execution.cwd.clone(),
+        },
+        Change::Event {
+            session: execution.session.clone(),
+            event,
+        },
+    ];
+    let committed = context.store.commit(&changes);
+    committed.map_err(|error| error.to_string())
+}
+
+/// A shell that waits behind its gate.
+struct Started {
+    launched: Launched,
+    master: OwnedFd,
+    gate: OwnedFd,
+    walls: Option<Walls>,
+}
+
+async fn launch(
+    context: &Arc<Context>,
+    beginning: &Beginning,
+    shell_id: ShellId,
+    size: ScreenSize,
+) -> Result<Started, String> {
+    let mut plans = 0;
+    loop {
+        plans += 1;
+        let (setting, enclosure) = setting(context, beginning).await?;
+        let (control, control_end) = match &setting.walls {
+            Some(_) => walls_channel().map_err(|error| error.to_string())?.into(),
+            None => None,
+        }
+        .unzip();
+        let walls = enclosure.map(|enclosure| Walls::new(enclosure, control));
+        let place = Place { shell_id, size };
+        let started = spawn(context, beginning, place, setting, &walls, control_end).await;
+        let release = || walls.iter().for_each(|walls| walls.release(context));
+        match started {
+            Ok((launched, master, gate)) => {
+                return Ok(Started {
+                    launched,
+                    master,
+                    gate,
+                    walls,
+                });
+            }
+            Err(error) if error.is_outdated() && plans < PLANS_MAX => release(),
+            Err(error) => {
+                release();
+                return Err(full(&error));
+            }
+        }
+    }
+}
+
+/// Which execution it is, and how large its terminal.
+#[derive(Clone, Copy)]
+struct Place {
+    shell_id: ShellId,
+    size: ScreenSize,
+}
+
+fn full(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+async fn spawn(
+    context: &Arc<Context>,
+    beginning: &Beginning,
+    place: Place,
+    setting: Setting,
+    walls: &Option<Walls>,
+    walls_control: Option<OwnedFd>,
+) -> Result<(Launched, OwnedFd, OwnedFd), crate::shell::StartError> {
+    let session = &beginning.session;
+    let Place { shell_id, size } = place;
+    let pair = terminal::open(size.columns, size.rows)?;
+    let (gate_end, gate) =
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(std::io::Error::from)?;
+    let child_fds = vec![
+        (0, pair.slave.try_clone()?),
+        (1, pair.slave.try_clone()?),
+        (2, pair.slave),
+        (GATE_FD, gate_end),
+    ];
+    let mut held = vec![(TERMINAL_LABEL.to_owned(), pair.master.try_clone()?)];
+    if let Some(control) = walls.as_ref().and_then(Walls::control) {
+        held.push((WALLS_LABEL.to_owned(), control.try_clone_to_owned()?));
+    }
+    let name = format!("{}-{}", session.id, crate::random::nonce());
+    let plan = LaunchPlan {
+        program: session.shell.path.clone().into_bytes(),
+        argv: argv(&session.shell, session.startup),
+        env: context.shell_env(session, setting.env),
+        cwd: setting.cwd.into_bytes(),
+        cgroup: context.cgroup_name(&name),
+        resources: context.resources(),
+        takes_terminal: true,
+        walls: setting.walls,
+    };
+    let tag = Tag::Pty {
+        session: session.id.clone(),
+        shell_id,
+    };
+    let launch = Launch {
+        plan,
+        child_fds,
+        held,
+        tag: tag.encode(),
+        walls_control,
+    };
+    let launched = context.keeper.spawn(launch).await?;
+    Ok((launched, pair.master, gate))
+}
+
+fn open_gate(gate: OwnedFd) -> std::io::Result<()> {
+    rustix::io::write(&gate, b"\n")?;
+    Ok(())
+}
+
+/// What an interactive shell is started with.
+fn argv(shell: &Shell, startup: Startup) -> Vec<Vec<u8>> {
+    let flags: &[&str] = match (shell.kind, startup) {
+        (ShellKind::Bash | ShellKind::Zsh | ShellKind::Posix, Startup::Login) => &["-l"],
+        (ShellKind::Fish, Startup::Login) => &["--login"],
+        (ShellKind::Bash, Startup::Nothing) => &["--noprofile", "--norc"],
+        (ShellKind::Zsh, Startup::Nothing) => &["-f"],
+        (ShellKind::Fish, Startup::Nothing) => &["--no-config"],
+        // A POSIX shell reads nothing more unless $ENV says so.
+        (_, Startup::Rc) | (ShellKind::Posix | ShellKind::Other, _) => &[],
+    };
+    let words = std::iter::once(shell.path.as_str()).chain(flags.iter().copied());
+    words.map(|word| word.as_bytes().to_vec()).collect()
+}
+
+/// Where and behind which walls the shell starts.
+async fn setting(
+    context: &Arc<Context>,
+    beginning: &Beginning,
+) -> Result<(Setting, Option<Enclosure>), String> {
+    let session = &beginning.session;
+    let mut env = session.env.clone();
+    env.retain(|entry| !STALE.contains(&variable_name(entry)));
+    if !has_walls(&beginning.policy) {
+        let cwd = existing_directory(&session.cwd);
+        let walls = None;
+        return Ok((Setting { env, cwd, walls }, None));
+    }
+    let workspace = &beginning.workspace;
+    let enclosure = plan_walls(context, session, &beginning.policy, workspace).await?;
+    let inherit = &context.settings.sandboxing.inherit;
+    env.retain(|entry| {
+        let name = variable_name(entry);
+        let mut patterns = inherit.iter();
+        patterns.any(|pattern| glass_sandbox::matches(pattern.as_bytes(), name))
+            || !beginning.ours.contains(entry)
+    });
+    let setting = Setting {
+        env: enclosure.plan.env.apply(&env),
+        cwd: enclosure.directory(&session.cwd, &beginning.workspace),
+        walls: enclosure.walls(),
+    };
+    Ok((setting, Some(enclosure)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::argv;
+    use glass_model::{Shell, ShellKind, Startup};
+
+    #[test]
+    fn a_shell_reads_the_start_files_that_were_asked_for() {
+        let check = |name: &str, startup, expected: &[&str]| {
+            let shell = Shell {
+                kind: ShellKind::of_program(name),
+                path: format!("/bin/{name}"),
+            };
+            let words = argv(&shell, startup);
+            let flags: Vec<&str> = words[1..]
+                .iter()
+                .map(|word| std::str::from_utf8(word).expect("words are text"))
+                .collect();
+            assert_eq!(flags, expected, "{name} {startup:?}");
+        };
+        check("bash", Startup::Login, &["-l"]);
+        check("bash", Startup::Rc, &[]);
+        check("bash", Startup::Nothing, &["--noprofile", "--norc"]);
+        check("zsh", Startup::Nothing, &["-f"]);
+        check("fish", Startup::Login, &["--login"]);
+        check("fish", Startup::Nothing, &["--no-config"]);
+        check("dash", Startup::Login, &["-l"]);
+        check("nu", Startup::Login, &[]);
+    }
+}

@@ -1,0 +1,50 @@
+//! Pseudo-terminals: a pair of descriptors, their size, and who has the
+//! keyboard.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::pty::OpenptFlags;
+use rustix::termios::{InputModes, OptionalActions, Winsize};
+
+/// A pseudo-terminal.
+#[derive(Debug)]
+pub struct Pair {
+    /// Our end. Reading and writing it never blocks.
+    pub master: OwnedFd,
+    /// The programs' end.
+    pub slave: OwnedFd,
+}
+
+/// Makes a pseudo-terminal of this size. Nobody's controlling terminal yet.
+pub fn open(columns: u16, rows: u16) -> io::Result<Pair> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let master = rustix::pty::openpt(flags)?;
+    rustix::pty::grantpt(&master)?;
+    rustix::pty::unlockpt(&master)?;
+    let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags)?;
+    let mut modes = rustix::termios::tcgetattr(&slave)?;
+    // Erasing takes a whole character, and not its last byte.
+    modes.input_modes |= InputModes::IUTF8;
+    rustix::termios::tcsetattr(&slave, OptionalActions::Now, &modes)?;
+    rustix::io::ioctl_fionbio(&master, true)?;
+    resize(&master, columns, rows)?;
+    Ok(Pair { master, slave })
+}
+
+/// Changes the size. The kernel tells the programs in front, if it is another.
+pub fn resize(terminal: impl AsFd, columns: u16, rows: u16) -> io::Result<()> {
+    let size = Winsize {
+        ws_col: columns,
+        ws_row: rows,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    Ok(rustix::termios::tcsetwinsize(terminal, size)?)
+}
+
+/// The process group that has the keyboard; none where nobody has.
+pub fn foreground(terminal: impl AsFd) -> Option<i32> {
+    let group = rustix::termios::tcgetpgrp(terminal).ok()?;
+    Some(group.as_raw_nonzero().get())
+}

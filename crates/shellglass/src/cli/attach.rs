@@ -1,0 +1,27 @@
+//! The command line of `attach`.
+
+use clap::Args;
+
+/// Shows a session from its history on. Ctrl+] leaves; Ctrl+C cancels what
+/// runs. The session goes on when you leave.
+#[derive(Debug, Args)]
+pub(crate) struct Attach {
+    /// The session's id.
+    pub id: String,
+    /// Hand over the keyboard: what you type goes to the session's terminal.
+    #[arg(long)]
+    pub write: bool,
+}
+
+/// The modes that a session can be made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SessionModeName {
+    /// A warm shell, and a new one for each command where none can be kept.
+    Auto,
+    /// A new shell for every command.
+    Line,
+    /// One warm shell.
+    Pipe,
+    /// An interactive shell on a terminal of its own.
+    Pty,
+}

@@ -1,0 +1,208 @@
+//! `attach`: a session in this terminal, until Ctrl+] is typed or it is over.
+
+mod modes;
+mod screen;
+mod terminal;
+
+use crate::cli::Attach;
+use crate::client::{Client, Context, connect};
+use crate::error::Failure;
+use glass_proto::shellglass::v1::attach_input::Input;
+use glass_proto::shellglass::v1::attach_output::Output;
+use glass_proto::shellglass::v1::{
+    AttachInput, AttachOpen, AttachOutput, Resize, SessionMode, SessionRef, View,
+};
+use screen::{Room, Screen};
+use std::process::ExitCode;
+use std::time::Duration;
+use terminal::{Heard, Terminal};
+use tokio::sync::mpsc;
+use tonic::{Code, Status, Streaming};
+
+/// Ctrl+], which leaves.
+const LEAVE: u8 = 0x1d;
+
+/// Messages that may wait for the daemon to take them.
+const OUTGOING_MAX: usize = 64;
+
+/// How often a daemon that went away is looked for.
+const RECONNECTS_MAX: u32 = 25;
+
+/// Between two of those looks.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
+
+/// How a connection ended.
+enum End {
+    /// Ctrl+] was typed.
+    Left,
+    /// The session is over.
+    Over,
+    /// A signal told us to go.
+    Told(u8),
+    /// Nobody reads our standard output any more.
+    Unseen,
+    /// The daemon went away; the session has not.
+    Lost(Status),
+}
+
+/// Shows a session until it is left or over.
+pub(super) async fn attach(arguments: &Attach) -> Result<ExitCode, Failure> {
+    let context = Context::load()?;
+    let mut client = connect(&context).await?;
+    let session = SessionRef {
+        session_id: arguments.id.clone(),
+    };
+    let session = client.get_session(session).await?.into_inner();
+    let view = match (session.mode(), arguments.write) {
+        (SessionMode::Pty, _) => View::Terminal,
+        (_, true) => View::Console,
+        (_, false) => View::Mirror,
+    };
+    // Whoever may not open the view is told so before their terminal changes.
+    let mut opened = open(&mut client, arguments, view, terminal::size()).await?;
+    let mut terminal = Terminal::take_over()?;
+    let mut screen = Screen::new()?;
+    let mut tries = 0;
+    let end = loop {
+        let (sender, stream) = opened;
+        let end = follow(&mut terminal, &mut screen, &sender, stream, &mut tries).await?;
+        let End::Lost(status) = end else { break end };
+        opened = reopen(&context, arguments, view, status, &mut tries).await?;
+        screen.clear().await;
+    };
+    screen.restore().await;
+    drop(terminal);
+    let said = match end {
+        End::Told(signal) => return Ok(ExitCode::from(128 + signal)),
+        End::Left => "left; the session goes on",
+        End::Over => "the session is over",
+        End::Unseen | End::Lost(_) => return Ok(ExitCode::SUCCESS),
+    };
+    eprintln!("shellglass: {said}");
+    Ok(ExitCode::SUCCESS)
+}
+
+type Opened = (mpsc::Sender<AttachInput>, Streaming<AttachOutput>);
+
+async fn open(
+    client: &mut Client,
+    arguments: &Attach,
+    view: View,
+    size: Option<(u32, u32)>,
+) -> Result<Opened, Status> {
+    let (cols, rows) = size.unwrap_or((0, 0));
+    let (sender, receiver) = mpsc::channel(OUTGOING_MAX);
+    let open = AttachOpen {
+        session_id: arguments.id.clone(),
+        cols,
+        rows,
+        read_only: !arguments.write,
+        view: view.into(),
+    };
+    // The channel is new and has room.
+    let _ = sender.try_send(message(Input::Open(open)));
+    let outgoing = tokio_stream::wrappers::ReceiverStream::new(receiver);
+    let stream = client.attach(outgoing).await?.into_inner();
+    Ok((sender, stream))
+}
+
+/// Finds the daemon again, which begins anew with what the session shows now.
+async fn reopen(
+    context: &Context,
+    arguments: &Attach,
+    view: View,
+    lost: Status,
+    tries: &mut u32,
+) -> Result<Opened, Failure> {
+    loop {
+        if *tries == RECONNECTS_MAX {
+            let hint = format!(
+                "`shellglass attach {}` tries again",
+                arguments.id.escape_debug()
+            );
+            return Err(Failure::from(lost).hint(hint));
+        }
+        *tries += 1;
+        tokio::time::sleep(RECONNECT_PAUSE).await;
+        let Ok(mut client) = connect(context).await else {
+            continue;
+        };
+        match open(&mut client, arguments, view, terminal::size()).await {
+            Ok(opened) => return Ok(opened),
+            Err(status) if is_lost(&status) => {}
+            Err(status) => return Err(status.into()),
+        }
+    }
+}
+
+fn message(input: Input) -> AttachInput {
+    AttachInput { input: Some(input) }
+}
+
+/// Whether a connection went away, and not what it was for.
+fn is_lost(status: &Status) -> bool {
+    matches!(
+        status.code(),
+        Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal
+    )
+}
+
+/// Shows what comes and sends what is typed.
+async fn follow(
+    terminal: &mut Terminal,
+    screen: &mut Screen,
+    sender: &mpsc::Sender<AttachInput>,
+    mut stream: Streaming<AttachOutput>,
+    tries: &mut u32,
+) -> Result<End, Failure> {
+    loop {
+        tokio::select! {
+            biased;
+            heard = terminal.next() => match heard {
+                Heard::Typed(bytes) => {
+                    let leaves = bytes.iter().position(|byte| *byte == LEAVE);
+                    let typed = &bytes[..leaves.unwrap_or(bytes.len())];
+                    if !typed.is_empty() {
+                        // A daemon that is gone is noticed by the stream.
+                        let _ = sender.send(message(Input::Data(typed.to_vec().into()))).await;
+                    }
+                    if leaves.is_some() {
+                        return Ok(End::Left);
+                    }
+                }
+                Heard::Resized => {
+                    if let Some((cols, rows)) = terminal::size() {
+                        let _ = sender.send(message(Input::Resize(Resize { cols, rows }))).await;
+                    }
+                }
+                Heard::Told(signal) => return Ok(End::Told(signal)),
+            },
+            told = next(screen, &mut stream) => {
+                let Some((told, room)) = told else { return Ok(End::Unseen) };
+                let output = match told {
+                    Ok(Some(told)) => told.output,
+                    // Its end would have been told.
+                    Ok(None) => return Ok(End::Lost(Status::unavailable("the daemon stopped"))),
+                    Err(status) if is_lost(&status) => return Ok(End::Lost(status)),
+                    Err(status) => return Err(status.into()),
+                };
+                *tries = 0;
+                match output {
+                    Some(Output::Data(bytes)) => room.show(bytes.into()),
+                    Some(Output::ReadOnlyInput(_)) => room.show(b"\x07".to_vec()),
+                    Some(Output::Exited(_)) => return Ok(End::Over),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The next message, once there is room to show it; none when nobody reads.
+async fn next<'a>(
+    screen: &'a mut Screen,
+    stream: &mut Streaming<AttachOutput>,
+) -> Option<(Result<Option<AttachOutput>, Status>, Room<'a>)> {
+    let room = screen.room().await?;
+    Some((stream.message().await, room))
+}

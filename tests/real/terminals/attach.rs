@@ -1,0 +1,178 @@
+//! `shellglass attach` in a real terminal.
+
+use super::tty::Tty;
+use super::viewer::terminal;
+use glass_proto::shellglass::v1::{SessionMode, SessionRef};
+use rustix::process::{Signal, kill_process};
+use shellglass_tests::{Daemon, TestSession, eventually, program::finish};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Runs what blocks beside the runtime, which the daemon's clients need.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_terminal_is_given_back_as_it_was() {
+    let daemon = Daemon::start("");
+    let session = terminal(&daemon, "bash").await;
+    let pipe = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    for (name, arguments) in [
+        ("terminal", vec!["attach", "--write", session.id.as_str()]),
+        ("watched terminal", vec!["attach", session.id.as_str()]),
+        ("mirror", vec!["attach", pipe.id.as_str()]),
+    ] {
+        for signal in [
+            None,
+            Some(Signal::TERM),
+            Some(Signal::HUP),
+            Some(Signal::INT),
+        ] {
+            let mut tty = Tty::start(&daemon, &arguments);
+            let before = tty.modes();
+            eventually("keys come raw", || tty.is_raw()).await;
+            tty.until(if name == "mirror" {
+                "\x1b]633;B"
+            } else {
+                "\x1bc"
+            });
+            let status = match signal {
+                None => {
+                    tty.type_in("\x1d");
+                    0
+                }
+                Some(signal) => {
+                    kill_process(tty.pid(), signal).unwrap();
+                    128 + signal.as_raw()
+                }
+            };
+            assert_eq!(tty.wait(), status, "{name} {signal:?}");
+            let after = tty.modes();
+            assert_eq!(after.local_modes, before.local_modes, "{name} {signal:?}");
+            assert_eq!(after.input_modes, before.input_modes);
+            assert_eq!(after.output_modes, before.output_modes);
+            assert_eq!(after.control_modes, before.control_modes);
+            assert!(tty.text().contains("\x1b[?25h"), "the cursor is shown");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_alternate_screen_and_the_mouse_are_left_behind() {
+    let daemon = Daemon::start("");
+    let session = terminal(&daemon, "bash").await;
+    let mut tty = Tty::start(&daemon, &["attach", "--write", &session.id]);
+    tty.until(">");
+    tty.type_in("printf '\\e[?1049h\\e[?1000h\\e[?25l'; echo he''re\r");
+    tty.until("here\r\n");
+    tty.forget();
+    tty.type_in("\x1d");
+    assert_eq!(tty.wait(), 0);
+    let last = tty.text();
+    for undone in ["\x1b[?1049l", "\x1b[?1000l", "\x1b[?25h"] {
+        assert!(last.contains(undone), "{last:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_typed_and_a_new_size_reach_the_session() {
+    let daemon = Daemon::start("");
+    let session = terminal(&daemon, "bash").await;
+    let mut tty = Tty::start(&daemon, &["attach", "--write", &session.id]);
+    tty.until(">");
+    tty.type_in("echo $((6*7)); stty size\r");
+    tty.until("42\r\n30 80\r\n");
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    tty.resize(97, 33);
+    for _ in 0..200 {
+        tty.type_in("stty size\r");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        if tty.text().contains("33 97\r\n") {
+            break;
+        }
+    }
+    tty.until("33 97\r\n");
+    tty.type_in("exit 5\r");
+    assert_eq!(tty.wait(), 0);
+    assert!(tty.text().contains("the session is over"));
+}
+
+#[tokio::test]
+async fn ctrl_c_in_a_watched_session_cancels_and_keys_do_nothing() {
+    let daemon = Daemon::start("");
+    let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    let mut tty = Tty::start(&daemon, &["attach", &session.id]);
+    tty.until("\x1b]633;B");
+    tty.type_in("touch typed\r");
+    tty.until("\x07");
+    let request = session.request("echo begun; sleep 600");
+    let running = session.try_run(request);
+    let cancelling = aside(move || {
+        tty.until("begun\r\n");
+        tty.type_in("\x03");
+        tty.until("\x1b]633;D");
+        tty
+    });
+    let (ran, mut tty) = tokio::join!(running, cancelling);
+    assert!(ran.expect("it is accepted").aborted);
+    assert!(!daemon.home().join("typed").exists());
+    let reference = SessionRef {
+        session_id: session.id.clone(),
+    };
+    session
+        .client
+        .clone()
+        .dispose_session(reference)
+        .await
+        .unwrap();
+    assert_eq!(tty.wait(), 0, "it ends with the session");
+}
+
+#[tokio::test]
+async fn attach_finds_a_daemon_again_that_was_killed() {
+    let mut daemon = Daemon::start("");
+    let session = terminal(&daemon, "bash").await;
+    let mut tty = Tty::start(&daemon, &["attach", "--write", &session.id]);
+    tty.until(">");
+    tty.type_in("x=kept; echo bef''ore\r");
+    tty.until("before\r\n");
+    tty.forget();
+    daemon.crash_and_restart();
+    tty.until("before");
+    tty.type_in("echo \"[$x]\"; exit\r");
+    tty.until("[kept]\r\n");
+    assert_eq!(tty.wait(), 0);
+}
+
+#[tokio::test]
+async fn what_cannot_be_attached_to_is_said_before_the_terminal_changes() {
+    let daemon = Daemon::start("");
+    let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    let run = |arguments: &[&str]| {
+        let mut command = daemon.command();
+        command.args(arguments).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command.spawn().unwrap())
+    };
+    run(&["attach", "s-nobody"]).failed_with(1);
+    run(&["attach", "--write", &session.id]).failed_with(1);
+}
+
+#[tokio::test]
+async fn attach_without_a_terminal_prints_what_it_sees() {
+    let daemon = Daemon::start("");
+    let session = TestSession::with(&daemon, "bash", SessionMode::Line).await;
+    session.run("echo words").await;
+    let mut client = session.client.clone();
+    let reference = SessionRef {
+        session_id: session.id.clone(),
+    };
+    client.dispose_session(reference).await.unwrap();
+    let mut command = daemon.command();
+    command.args(["attach", &session.id]).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ran = finish(command.spawn().unwrap());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.out().contains("words\r\n"));
+}

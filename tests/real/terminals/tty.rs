@@ -1,0 +1,143 @@
+//! A real terminal on our side, with the program in it.
+
+use rustix::pty::OpenptFlags;
+use rustix::termios::{Termios, Winsize};
+use shellglass_tests::{Daemon, PATIENCE};
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A terminal with a command line of the program in it.
+pub struct Tty {
+    master: std::fs::File,
+    slave: OwnedFd,
+    child: Option<Child>,
+    seen: Vec<u8>,
+}
+
+impl Tty {
+    /// Starts `shellglass` with these arguments in a terminal of 80 by 30.
+    pub fn start(daemon: &Daemon, arguments: &[&str]) -> Tty {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = rustix::pty::openpt(flags).unwrap();
+        rustix::pty::grantpt(&master).unwrap();
+        rustix::pty::unlockpt(&master).unwrap();
+        let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags).unwrap();
+        let mut tty = Tty {
+            master: master.into(),
+            slave,
+            child: None,
+            seen: Vec::new(),
+        };
+        tty.resize(80, 30);
+        rustix::io::ioctl_fionbio(&tty.master, true).unwrap();
+        tty.spawn(daemon, arguments);
+        tty
+    }
+
+    fn spawn(&mut self, daemon: &Daemon, arguments: &[&str]) {
+        let program = daemon.command();
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg(program.get_program());
+        command
+            .args(arguments)
+            .env("SHELLGLASS_HOME", daemon.home());
+        let end = || Stdio::from(self.slave.try_clone().unwrap());
+        command.stdin(end()).stdout(end()).stderr(end());
+        self.child = Some(command.spawn().unwrap());
+    }
+
+    /// How the terminal treats its keys.
+    pub fn modes(&self) -> Termios {
+        rustix::termios::tcgetattr(&self.slave).unwrap()
+    }
+
+    /// Whether keys come one by one and unseen.
+    pub fn is_raw(&self) -> bool {
+        use rustix::termios::LocalModes;
+        let local = self.modes().local_modes;
+        !local.intersects(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+    }
+
+    /// Changes the size, of which the kernel tells the program.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let size = Winsize {
+            ws_col: columns,
+            ws_row: rows,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        rustix::termios::tcsetwinsize(&self.master, size).unwrap();
+    }
+
+    /// Types.
+    pub fn type_in(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// What was shown so far.
+    pub fn text(&mut self) -> String {
+        let mut buffer = [0; 16 * 1024];
+        while let Ok(count @ 1..) = self.master.read(&mut buffer) {
+            self.seen.extend_from_slice(&buffer[..count]);
+        }
+        String::from_utf8_lossy(&self.seen).into_owned()
+    }
+
+    /// Forgets what was shown.
+    pub fn forget(&mut self) {
+        self.text();
+        self.seen.clear();
+    }
+
+    /// Waits until this was shown.
+    pub fn until(&mut self, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.text().contains(text) {
+            assert!(
+                Instant::now() < deadline,
+                "no '{text}' in {:?}",
+                self.text()
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The program's process.
+    pub fn pid(&self) -> rustix::process::Pid {
+        let id = self.child.as_ref().expect("it runs").id();
+        rustix::process::Pid::from_raw(id.cast_signed()).expect("a process has a number")
+    }
+
+    /// Waits for the program; its status, or minus the signal that ended it.
+    pub fn wait(&mut self) -> i32 {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            self.text();
+            let child = self.child.as_mut().expect("it runs");
+            if let Some(status) = child.try_wait().unwrap() {
+                self.child = None;
+                let signal = status.signal().unwrap_or(0);
+                return status.code().unwrap_or(-signal);
+            }
+            assert!(
+                Instant::now() < deadline,
+                "it does not end: {:?}",
+                self.text()
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Tty {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // It is ours, and nobody waits for it any more.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
