@@ -24,7 +24,7 @@ struct Row {
     #[serde(rename = "what")]
     _what: String,
     status: Status,
-    /// `file::function`, below `tests/`.
+    /// `file::function` or `file::title`, below `tests/`.
     #[serde(default)]
     tests: Vec<String>,
     /// What is still missing of a partial row.
@@ -118,7 +118,8 @@ fn check_row(tree: &Tree, name: &str, row: &Row) -> Vec<Finding> {
     findings
 }
 
-/// Whether `file::function` is a function of that file below `tests/`.
+/// Whether `file::function` is a function of that file below `tests/`; in
+/// JavaScript, where tests have titles, whether it is one.
 fn test_exists(tree: &Tree, test: &str) -> bool {
     let Some((file, function)) = test.split_once("::") else {
         return false;
@@ -126,6 +127,9 @@ fn test_exists(tree: &Tree, test: &str) -> bool {
     let Some(file) = tree.get(&format!("tests/{file}")) else {
         return false;
     };
+    if file.path.ends_with(".mjs") {
+        return file.text.contains(&format!("test('{function}'"));
+    }
     let definition = if file.path.ends_with(".py") {
         "def"
     } else {
