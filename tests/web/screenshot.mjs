@@ -19,7 +19,7 @@ try {
   await daemon.run(build, 'cat /etc/debian_version', 'agent');
   await daemon.run(build, 'ls /nonexistent', 'agent');
   await daemon.run(build, 'head -n 12 /usr/share/common-licenses/Apache-2.0', 'agent');
-  waits.push(daemon.run(tests, 'sleep 120', 'agent'));
+  waits.push(daemon.run(tests, 'sleep 120'));
   const page = await browser.page(daemon.address);
   await select(page, build);
   await untilRow(page, 'the licence', (row) => row.includes('Apache License'));

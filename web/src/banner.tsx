@@ -8,6 +8,8 @@ export function Banner() {
     switch (at.kind) {
       case 'waiting':
         return `The daemon does not answer. Trying again in ${Math.max(0, Math.ceil((at.until - now.value) / 1000))} s…`;
+      case 'connecting':
+        return at.again ? 'The daemon does not answer. Trying again…' : null;
       case 'lost':
         return 'The daemon does not answer.';
       default:

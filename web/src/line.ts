@@ -5,7 +5,7 @@ import { pause } from './backoff';
 
 /** How a line stands. */
 export type Standing =
-  | { kind: 'connecting' }
+  | { kind: 'connecting'; again: boolean }
   | { kind: 'live' }
   | { kind: 'waiting'; until: number }
   | { kind: 'lost' }
@@ -66,7 +66,7 @@ export class Line {
   }
 
   private connect(): void {
-    this.listener.stands({ kind: 'connecting' });
+    this.listener.stands({ kind: 'connecting', again: this.tries > 0 });
     const opened = socket(this.path);
     this.current = opened;
     opened.onopen = () => {

@@ -48,7 +48,7 @@ function useExecutions(id: string) {
 export function SessionView({ id }: { id: string }) {
   const screen = useRef<HTMLDivElement>(null);
   const mirror = useRef<Mirror | null>(null);
-  const standing = useSignal<Standing>({ kind: 'connecting' });
+  const standing = useSignal<Standing>({ kind: 'connecting', again: false });
   const isOver = useSignal(false);
   const failure = useSignal<string | null>(null);
   const { executions, changed } = useExecutions(id);

@@ -8,7 +8,7 @@ import type { Approval, Session, Shown } from './wire';
 export const sessions = signal<ReadonlyMap<string, Shown>>(new Map());
 export const ended = signal<Session[] | null>(null);
 export const approvals = signal<ReadonlyMap<string, Approval>>(new Map());
-export const standing = signal<Standing>({ kind: 'connecting' });
+export const standing = signal<Standing>({ kind: 'connecting', again: false });
 export const version = signal('');
 export const selected = signal<string | null>(null);
 export const search = signal('');
@@ -137,8 +137,9 @@ export function follow(): void {
       }
       keep(next);
     },
-    stands(now) {
-      standing.value = now;
+    stands(next) {
+      now.value = Date.now();
+      standing.value = next;
     },
   });
 }
