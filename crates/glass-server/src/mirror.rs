@@ -4,15 +4,16 @@
 //! session nothing.
 
 use crate::shown::{self, Reader, Shown};
+use axum::body::Bytes;
 use glass_model::{Dropped, Event, EventBody, EventIndex, SessionId};
 use glass_session::{Caller, Engine, LookupError};
 use glass_vt::mirror::{Mirror, MirrorEvent, replay_bytes_max};
 use std::collections::VecDeque;
 use tokio::sync::mpsc;
 
-/// Bytes after which a piece is handed over, so that a replay begins to be
-/// shown before all of it is read.
-const PIECE_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of a piece: a client that can hold little is not sent much more, and
+/// what it is told does not wait long behind.
+const PIECE_BYTES_MAX: usize = 64 * 1024;
 
 /// Pieces that wait for a slow client.
 const PIECES_MAX: usize = 1;
@@ -38,7 +39,7 @@ pub(crate) struct MirrorView {
 pub(crate) enum Piece {
     /// Bytes for the terminal, and when what they show happened, in milliseconds
     /// since 1970; far in the future for what is not live.
-    Bytes(Vec<u8>, i64),
+    Bytes(Bytes, i64),
     /// The session has another directory.
     Cwd(String),
     /// The replay is over; what follows is live and begins with this event.
@@ -143,9 +144,10 @@ impl MirrorView {
     }
 
     fn flush(&mut self) {
-        if !self.out.is_empty() {
-            let bytes = std::mem::take(&mut self.out);
-            self.pieces.push_back(Piece::Bytes(bytes, self.shown_ms));
+        let mut rest = Bytes::from(std::mem::take(&mut self.out));
+        while !rest.is_empty() {
+            let piece = rest.split_to(rest.len().min(PIECE_BYTES_MAX));
+            self.pieces.push_back(Piece::Bytes(piece, self.shown_ms));
         }
     }
 

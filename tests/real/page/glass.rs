@@ -188,6 +188,11 @@ impl Socket {
             .unwrap();
     }
 
+    /// Sends what the server may refuse before it has read all of it.
+    pub(super) async fn try_send(&mut self, message: Message) {
+        let _ = timeout(PATIENCE, self.0.send(message)).await.unwrap();
+    }
+
     /// The next text or bytes; none when the server has closed.
     pub(super) async fn next(&mut self) -> Option<Message> {
         loop {

@@ -18,9 +18,6 @@ use tokio::time::{Instant, timeout};
 /// The largest frame and message that a client may send, in bytes.
 const RECEIVED_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes of a frame that we send.
-const SENT_BYTES_MAX: usize = 64 * 1024;
-
 /// Bytes that wait for the network, at most.
 const WRITE_BUFFER_BYTES_MAX: usize = 1 << 20;
 
@@ -110,13 +107,8 @@ impl Socket {
     }
 
     /// Sends bytes for a terminal.
-    pub(super) async fn show(&mut self, bytes: Vec<u8>) -> Result<(), Gone> {
-        let mut rest = Bytes::from(bytes);
-        while !rest.is_empty() {
-            let piece = rest.split_to(rest.len().min(SENT_BYTES_MAX));
-            self.send(Message::Binary(piece)).await?;
-        }
-        Ok(())
+    pub(super) async fn show(&mut self, bytes: Bytes) -> Result<(), Gone> {
+        self.send(Message::Binary(bytes)).await
     }
 
     /// Says what is wrong and ends the conversation.
