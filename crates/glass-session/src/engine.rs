@@ -193,7 +193,10 @@ impl Engine {
         }
         views.retain(|view| {
             let session = &view.session;
-            let is_shown = !session.ephemeral || session.background.is_some();
+            // A session of one command is a matter of its caller's alone, unless
+            // nobody waits for that.
+            let is_busy = view.running.is_some() || view.queued > 0;
+            let is_shown = !session.ephemeral || (session.background.is_some() && is_busy);
             may_see(caller, session).is_ok()
                 && (include_disposed || (is_shown && session.disposed_ms.is_none()))
         });

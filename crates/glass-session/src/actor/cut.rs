@@ -21,7 +21,8 @@ pub(crate) struct Cut {
     pub(crate) env: Vec<Vec<u8>>,
     /// What of that is from our own environment.
     pub(crate) ours: Vec<Vec<u8>>,
-    /// Whether its shell has come up, so that its start files have their say.
+    /// Whether its shell has said all that it has to: its start files and its
+    /// last command have had their say.
     pub(crate) settled: bool,
 }
 
@@ -35,7 +36,9 @@ impl Actor {
     async fn cut(&mut self, policy: &SandboxPolicy) -> Cut {
         let idle = self.state.is_idle();
         let shell = self.room.shell.as_ref();
-        let settled = shell.is_none_or(|shell| shell.ready_by.is_none());
+        let is_up = shell.is_none_or(|shell| shell.ready_by.is_none());
+        // One that was asked before it was given a command answers first.
+        let settled = is_up && (idle || !self.room.exports_asked);
         if idle && settled {
             // What the last command exported is not known yet.
             self.room.exports_unsure |= self.snapshot_at.take().is_some();
