@@ -93,16 +93,16 @@ struct Watch {
     launched: Option<Launched>,
     /// Whether it is over, and the code.
     ended: Option<Option<i32>>,
-    /// Whether its end is not what is waited for, since it was over before.
-    outlived: bool,
+    /// Whether its end is the end of the wait, whatever it left behind.
+    ends_with_exit: bool,
     last_output: Instant,
     look_at: Instant,
 }
 
 impl Engine {
     /// Waits for the first of these conditions. An execution that ends ends
-    /// every wait; one that was over before, in a session that goes on, can still
-    /// be waited for by a port or a file, which what it left behind may bring.
+    /// every wait, unless it left something behind that runs (`server &`) and its
+    /// end is not what was asked for.
     pub async fn wait(
         &self,
         caller: &Caller,
@@ -139,7 +139,7 @@ impl Engine {
                 Ok(Ok(Some(events))) => events.iter().for_each(|event| watch.learn(event)),
                 Ok(Ok(None)) => {
                     // Its session is over, and with it all that it left behind.
-                    watch.outlived = false;
+                    watch.ends_with_exit = true;
                     watch.ended = Some(self.execution(caller, id)?.outcome.code);
                 }
                 Ok(Err(error)) => return Err(LookupError::from(error).into()),
@@ -164,15 +164,15 @@ impl Engine {
         let file = path_of(execution, &spec.file)?;
         let known = lock(&self.0.cursors).get(&id).copied();
         let is_over = execution.phase == Phase::Ended;
-        let handle = self.live(&execution.session);
-        let may_have_left = handle.is_some_and(|handle| !lock(&handle.live).session.ephemeral);
+        let has_others =
+            pattern.is_some() || port.is_some() || file.is_some() || !spec.quiet.is_zero();
         let now = Instant::now();
         Ok(Watch {
             id,
             pattern,
             veil: self.veil_of(execution)?,
             at: spec.offset.or(known).unwrap_or(0),
-            outlived: is_over && may_have_left && !spec.exit && (port.is_some() || file.is_some()),
+            ends_with_exit: spec.exit || !has_others,
             port,
             file,
             launched: None,
@@ -213,7 +213,7 @@ impl Watch {
                 return Ok(Some(found));
             }
         }
-        let is_over = ended.is_some() && !self.outlived;
+        let is_over = ended.is_some() && (self.ends_with_exit || !self.has_left(engine).await?);
         Ok(is_over.then(|| self.waited(Held::Exit, String::new())))
     }
 
@@ -245,6 +245,23 @@ impl Watch {
         }
     }
 
+    /// Whether an execution that is over has left something behind that runs.
+    async fn has_left(&mut self, engine: &Engine) -> Result<bool, WaitError> {
+        if self.launched.is_none() {
+            self.launched = engine.launched(self.id).await?;
+        }
+        let Some(launched) = self.launched.clone() else {
+            return Ok(false);
+        };
+        let left = tokio::task::spawn_blocking(move || {
+            let ours = [Some(launched.child), launched.init];
+            let all = tree::descendants(&launched.reaper);
+            all.iter()
+                .any(|process| !process.dead && !ours.contains(&Some(process.as_ref())))
+        });
+        Ok(left.await.map_err(|_| LookupError::Stopping)?)
+    }
+
     /// Looks at the port and the file.
     async fn look_around(&mut self, engine: &Engine) -> Result<Option<Waited>, WaitError> {
         if self.port.is_none() && self.file.is_none() {
@@ -270,7 +287,7 @@ impl Watch {
 
     /// When to look again, though nothing is heard.
     fn next_look(&self, now: Instant) -> Option<Instant> {
-        if self.port.is_some() || self.file.is_some() {
+        if self.port.is_some() || self.file.is_some() || self.ended.is_some() {
             return Some(self.look_at);
         }
         let is_fresh = now < self.last_output + HELD_BACK;

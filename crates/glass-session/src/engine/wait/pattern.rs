@@ -1,6 +1,7 @@
-//! A pattern over output that is still being written.
+//! A pattern over output that is still being written. It sees what a terminal
+//! would show: colours and rewritten lines are none of its business.
 
-use regex::bytes::{Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder};
 
 /// Bytes of a pattern.
 const PATTERN_BYTES_MAX: usize = 4 * 1024;
@@ -15,16 +16,19 @@ const WINDOW_BYTES_MAX: usize = 16 * 1024;
 /// Bytes of a match that are told.
 const MATCHED_BYTES_MAX: usize = 1024;
 
-/// Looks for a pattern in output that comes in pieces. `^` and `$` are the ends
-/// of lines; the end of what has been written counts as one, so that a prompt
-/// can be waited for.
+/// What stands for the part of a long line that is not looked at any more.
+const CUT: &str = "\u{fffd}";
+
+/// Looks for a pattern in output that comes in pieces, as a terminal would show
+/// it. `^` and `$` are the ends of lines; the end of what has been written counts
+/// as one, so that a prompt can be waited for.
 #[derive(Debug)]
 pub(super) struct Pattern {
     regex: Regex,
-    /// What a match may begin in, and one byte before it once that is there.
+    /// What a match may begin in, as it was written.
     window: Vec<u8>,
-    /// Where in the window a match may begin.
-    from: usize,
+    /// Whether the window begins within a line.
+    is_cut: bool,
 }
 
 impl Pattern {
@@ -43,31 +47,44 @@ impl Pattern {
         Ok(Pattern {
             regex: regex.map_err(|error| error.to_string())?,
             window: Vec::new(),
-            from: 0,
+            is_cut: false,
         })
     }
 
     /// Takes the next piece, and gives what matched.
     pub(super) fn push(&mut self, piece: &[u8]) -> Option<String> {
         self.window.extend_from_slice(piece);
-        if let Some(found) = self.regex.find_at(&self.window, self.from) {
-            let told = found.as_bytes();
-            let told = &told[..told.len().min(MATCHED_BYTES_MAX)];
-            return Some(String::from_utf8_lossy(told).into_owned());
+        let shown = glass_vt::text::clean(&self.window);
+        let (text, from) = match self.is_cut {
+            true => (format!("{CUT}{shown}"), CUT.len()),
+            false => (shown, 0),
+        };
+        if let Some(found) = self.regex.find_at(&text, from) {
+            let told = found.as_str();
+            return Some(told[..told.floor_char_boundary(MATCHED_BYTES_MAX)].to_owned());
         }
-        let surplus = self.window.len().saturating_sub(WINDOW_BYTES_MAX + 1);
-        if surplus > 0 {
-            self.window.drain(..surplus);
-            // What was before a match decides whether it begins a line.
-            self.from = 1;
-        }
+        self.forget();
         None
     }
 
     /// Something is missing between the last piece and the next.
     pub(super) fn skip(&mut self) {
         self.window.clear();
-        self.from = 0;
+        self.is_cut = false;
+    }
+
+    /// Keeps what a match may still begin in: whole lines, where there are any.
+    fn forget(&mut self) {
+        let surplus = self.window.len().saturating_sub(WINDOW_BYTES_MAX);
+        if surplus == 0 {
+            return;
+        }
+        let newline = self.window[surplus..]
+            .iter()
+            .position(|byte| *byte == b'\n');
+        self.is_cut = newline.is_none();
+        self.window
+            .drain(..surplus + newline.map_or(0, |at| at + 1));
     }
 }
 
@@ -107,9 +124,17 @@ mod tests {
         let long = vec![b'a'; 3 * WINDOW_BYTES_MAX];
         let mut pattern = Pattern::new("^a+b").expect("a pattern");
         assert_eq!(pattern.push(&long), None);
-        assert!(pattern.window.len() <= WINDOW_BYTES_MAX + 1);
+        assert!(pattern.window.len() <= WINDOW_BYTES_MAX);
         assert_eq!(pattern.push(b"b\n"), None);
         assert!(pattern.push(b"ab").is_some());
+    }
+
+    #[test]
+    fn colours_and_rewritten_lines_are_seen_as_on_a_terminal() {
+        let coloured: [&[u8]; 2] = [b"\x1b[32mready\x1b[0", b"m in \x1b[1m300\x1b[0m ms\n"];
+        let found = first_match(r"^ready in \d+ ms$", &coloured);
+        assert_eq!(found.as_deref(), Some("ready in 300 ms"));
+        assert!(first_match("^100%$", &[b" 10%\r 50%", b"\r100%\n"]).is_some());
     }
 
     #[test]
