@@ -287,6 +287,31 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             _, cancelled, _ = await client.call("cancel", shell_id=shell_id)
             self.assertFalse(cancelled["cancelled"])
 
+    async def test_a_background_command_is_written_to_and_shows_what_it_says(self):
+        async with Client(self.home) as client:
+            await client.run("mkdir -p beside; cd beside; export COLOUR=green")
+            ask = "echo $COLOUR ${PWD##*/}; read -r name; echo hello $name; cat; exit 3"
+            _, begun = await client.run(ask, background=True)
+            self.assertTrue(begun["running"])
+            shell_id = begun["shell_id"]
+            write = lambda chars: client.call("write_stdin", shell_id=shell_id, chars=chars)
+            text, fields, _ = await write("world\n")
+            self.assertEqual(begun["output"] + fields["output"], "green beside\nhello world\n")
+            text, fields, _ = await write("more\n\u0004")
+            self.assertEqual((fields["output"], fields["exit_code"]), ("more\n", 3))
+            await self.refused(client, "write_stdin", "is over", shell_id=shell_id, chars="x")
+            _, begun = await client.run("exec sleep 1000", background=True)
+            _, fields, _ = await client.call(
+                "write_stdin", shell_id=begun["shell_id"], chars="\u0003"
+            )
+            self.assertEqual((fields["running"], fields["exit_code"]), (False, 130))
+            # One that is no background command has none.
+            _, begun = await client.run("sleep 1000", yield_ms=100)
+            await self.refused(
+                client, "write_stdin", "background: true", shell_id=begun["shell_id"], chars="x"
+            )
+            await client.call("cancel", shell_id=begun["shell_id"])
+
     async def test_a_call_that_the_client_cancels_ends_its_command(self):
         async with Client(self.home) as client:
             nap = "40.4242"
@@ -323,7 +348,9 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             await self.refused(client, "read_output", "4000000000", shell_id=4_000_000_000)
             await self.refused(client, "wait", "4000000000", shell_id=4_000_000_000)
             await self.refused(client, "wait", "port", shell_id=shell_id, port=70000)
-            await self.refused(client, "write_stdin", "not part", shell_id=shell_id, chars="x")
+            await self.refused(client, "write_stdin", "is over", shell_id=shell_id, chars="x")
+            await self.refused(client, "write_stdin", "4000000000", shell_id=4_000_000_000, chars="x")
+            await self.refused(client, "wait", "pattern", shell_id=shell_id, pattern="(")
             await self.refused(client, "dispose_session", "s-nope", session_id="s-nope")
             with self.assertRaises(MCPError) as caught:
                 await client.call("execute")

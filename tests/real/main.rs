@@ -4,6 +4,7 @@
 mod adapters;
 mod approvals;
 mod audit;
+mod background;
 mod bad_input;
 mod basics;
 mod cancel;

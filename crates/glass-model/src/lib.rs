@@ -30,6 +30,6 @@ pub use policy::{
     Argument, ArgumentKind, CommandReading, Decision, ExecutableCommand, Reason, Verdict,
 };
 pub use sandbox::{SandboxKind, SandboxPolicy};
-pub use session::{Mode, Role, Session, Shell, ShellKind, Startup};
+pub use session::{Mode, Role, Session, Shell, ShellKind, Startup, Stdin};
 pub use signal::{core_dump_possible, signal_name, signal_of_exit_code};
 pub use walls::{FileId, Mount, Resources, View, WallBuild, Walls};

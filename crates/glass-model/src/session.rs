@@ -35,6 +35,15 @@ pub enum Startup {
     Nothing,
 }
 
+/// What a background command reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stdin {
+    /// Nothing: its standard input is at its end from the beginning.
+    Closed,
+    /// What callers write, until they close it.
+    Open,
+}
+
 /// The shells whose language we know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShellKind {
@@ -113,6 +122,8 @@ pub struct Session {
     /// What its maker, an agent, has chosen that decides what words run in it:
     /// variables with their values, or its shell.
     pub chosen: Vec<String>,
+    /// Set where its one execution is a background command.
+    pub background: Option<Stdin>,
     /// When it was made, in milliseconds since 1970.
     pub created_ms: i64,
     /// When something last happened in it.

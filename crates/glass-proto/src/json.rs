@@ -9,7 +9,7 @@ use crate::agent::v1::{SandboxPolicy, ShellCommandParsingResult, ShellResult};
 use crate::shellglass::v1::{
     Approval, AuditRecord, CancelResponse, Capabilities, CheckCommandResponse, Empty,
     ListApprovalsResponse, ListSessionsResponse, ReadOutputResponse, Session, SessionHistory,
-    VerifyAuditResponse,
+    VerifyAuditResponse, WaitResponse,
 };
 use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, SerializeOptions};
@@ -49,6 +49,7 @@ named! {
     ReadOutputResponse => "shellglass.v1.ReadOutputResponse",
     Session => "shellglass.v1.Session",
     SessionHistory => "shellglass.v1.SessionHistory",
+    WaitResponse => "shellglass.v1.WaitResponse",
 }
 
 /// The message as protobuf-JSON.

@@ -144,7 +144,7 @@ impl Streamed {
 }
 
 /// The answer to a command that was not allowed to run.
-fn rejected(execution: &Execution, why: &str) -> agent::ShellRejected {
+pub(crate) fn rejected(execution: &Execution, why: &str) -> agent::ShellRejected {
     agent::ShellRejected {
         command: execution.command.clone(),
         working_directory: wanted_directory(execution),
@@ -207,7 +207,7 @@ fn output(stream: Stream, bytes: Vec<u8>) -> Item {
 }
 
 /// The directory that a command was to run in.
-fn wanted_directory(execution: &Execution) -> String {
+pub(crate) fn wanted_directory(execution: &Execution) -> String {
     if execution.requested_cwd.is_empty() {
         execution.cwd.clone()
     } else {

@@ -7,6 +7,7 @@ mod attach;
 mod audit;
 mod auth;
 mod authority;
+mod background;
 mod history;
 mod http;
 mod mirror;

@@ -5,10 +5,10 @@ use crate::answer::{self, Streamed};
 use crate::auth::Tokens;
 use crate::peer::PeerInfo;
 use crate::translate::{
-    answer_from_wire, approval_to_wire, order_from_wire, session_to_wire, spec_from_wire,
-    threshold_of,
+    answer_from_wire, approval_to_wire, order_from_wire, session_to_wire, spawn_from_wire,
+    spec_from_wire, threshold_of, wait_from_wire, waited_to_wire,
 };
-use crate::{audit, history, shown, status};
+use crate::{audit, background, history, shown, status};
 use glass_model::{EventIndex, ShellId};
 use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
@@ -160,7 +160,11 @@ impl ShellExec for Service {
         let caller = self.caller(&request)?;
         let request = request.into_inner();
         let threshold = threshold_of(&request);
+        let is_background = request.args.as_ref().is_some_and(|args| args.is_background);
         let result = match self.accept(&caller, request).await? {
+            Ok(ticket) if is_background => {
+                background::result(&self.engine, &caller, ticket).await?
+            }
             Ok(ticket) => answer::gathered(&self.engine, ticket, threshold).await?,
             Err(denied) => answer::denied(denied),
         };
@@ -288,24 +292,34 @@ impl ShellExec for Service {
         &self,
         request: Request<wire::SpawnBackgroundRequest>,
     ) -> Result<Response<agent::BackgroundShellSpawnResult>, Status> {
-        self.caller(&request)?;
-        Err(status::not_yet("SpawnBackground"))
+        let caller = self.caller(&request)?;
+        let request = spawn_from_wire(request.into_inner());
+        let result = match self.accept(&caller, request).await? {
+            Ok(ticket) => background::spawned(&self.engine, &caller, ticket).await?,
+            Err(denied) => background::denied(denied),
+        };
+        Ok(Response::new(result))
     }
 
     async fn write_stdin(
         &self,
         request: Request<agent::WriteShellStdinArgs>,
     ) -> Result<Response<agent::WriteShellStdinResult>, Status> {
-        self.caller(&request)?;
-        Err(status::not_yet("WriteStdin"))
+        let caller = self.caller(&request)?;
+        let args = request.into_inner();
+        let result = background::write(&self.engine, &caller, args).await?;
+        Ok(Response::new(result))
     }
 
     async fn wait(
         &self,
         request: Request<wire::WaitRequest>,
     ) -> Result<Response<wire::WaitResponse>, Status> {
-        self.caller(&request)?;
-        Err(status::not_yet("Wait"))
+        let caller = self.caller(&request)?;
+        let (id, spec) = wait_from_wire(request.into_inner());
+        let waited = self.engine.wait(&caller, id, spec).await;
+        let waited = waited.map_err(status::wait)?;
+        Ok(Response::new(waited_to_wire(waited)))
     }
 
     async fn attach(

@@ -2,7 +2,9 @@
 
 use glass_proto::HINT_KEY;
 use glass_session::WriteError;
-use glass_session::{AnswerError, CannotRemember, CreateError, ExecuteError, LookupError, NoWalls};
+use glass_session::{
+    AnswerError, CannotRemember, CreateError, ExecuteError, LookupError, NoWalls, WaitError,
+};
 use std::error::Error;
 use tonic::metadata::MetadataMap;
 use tonic::{Code, Status};
@@ -168,6 +170,23 @@ pub(crate) fn execute(error: ExecuteError) -> Status {
         ),
         ExecuteError::Sandbox(refused) => sandbox(&refused),
         ExecuteError::Write(error) => write(&error, message),
+    }
+}
+
+pub(crate) fn wait(error: WaitError) -> Status {
+    let message = describe(&error);
+    match error {
+        WaitError::Lookup(error) => lookup(error),
+        WaitError::Pattern(_) => with_hint(
+            Code::InvalidArgument,
+            message,
+            "give a regular expression such as 'listening on .*:[0-9]+'; look-around does not exist",
+        ),
+        WaitError::Invalid(_) => with_hint(
+            Code::InvalidArgument,
+            message,
+            "leave it out, or correct it",
+        ),
     }
 }
 

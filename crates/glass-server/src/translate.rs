@@ -1,10 +1,14 @@
 //! Requests and sessions between the wire and the engine's words.
 
 use crate::status;
-use glass_model::{Answer, Approval, ApprovalScope, Mode, Role, Startup};
+use glass_model::{Answer, Approval, ApprovalScope, Mode, Role, ShellId, Startup, Stdin};
+use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::{sandbox_from_wire, sandbox_to_wire};
-use glass_session::{OrderSpec, SessionSpec, SessionView, Target};
+use glass_session::{
+    Background, Held, OrderSpec, Origin, SessionSpec, SessionView, Target, WaitSpec, Waited,
+};
+use std::time::Duration;
 use tonic::{Code, Status};
 
 /// Longest reason that a person can give, in bytes.
@@ -54,6 +58,7 @@ pub(crate) fn spec_from_wire(request: wire::CreateSessionRequest) -> Result<Sess
         startup,
         host: request.host,
         ephemeral: false,
+        background: None,
     })
 }
 
@@ -65,13 +70,10 @@ pub(crate) fn order_from_wire(
         let message = "a terminal for one command is not part of this version".to_owned();
         return Err(invalid(message, "leave out tty"));
     }
-    if args.is_background {
-        let message = "background commands are not part of this version".to_owned();
-        return Err(invalid(
-            message,
-            "end the command with '&'; its output can be read later",
-        ));
-    }
+    let stdin = match request.enable_write_shell_stdin_tool {
+        true => Stdin::Open,
+        false => Stdin::Closed,
+    };
     let target = match request.ephemeral {
         Some(_) if !request.session_id.is_empty() => {
             let message = "a command has either a session or an ephemeral one".to_owned();
@@ -90,6 +92,10 @@ pub(crate) fn order_from_wire(
         },
         None => Target::Session(request.session_id),
     };
+    let target = match args.is_background {
+        true => behind(target, stdin),
+        false => target,
+    };
     let order = OrderSpec {
         command: args.command,
         working_directory: args.working_directory,
@@ -101,6 +107,71 @@ pub(crate) fn order_from_wire(
         skip_approval: args.skip_approval,
     };
     Ok((target, order))
+}
+
+/// The same in the background: beside the session, and not in it.
+fn behind(target: Target, stdin: Stdin) -> Target {
+    let origin = match target {
+        Target::Session(id) => Origin::Session(id),
+        Target::Ephemeral(spec) => Origin::Fresh(spec),
+        Target::Any { task } => Origin::Fresh(Box::new(SessionSpec {
+            task,
+            ..SessionSpec::default()
+        })),
+        Target::Background(_) => return target,
+    };
+    Target::Background(Box::new(Background { origin, stdin }))
+}
+
+/// A background command as a request like any other.
+pub(crate) fn spawn_from_wire(request: wire::SpawnBackgroundRequest) -> wire::ExecuteRequest {
+    let args = request.args.unwrap_or_default();
+    wire::ExecuteRequest {
+        session_id: request.session_id,
+        task_id: request.task_id,
+        env: request.env,
+        enable_write_shell_stdin_tool: args.enable_write_shell_stdin_tool,
+        args: Some(agent::ShellArgs {
+            command: args.command,
+            working_directory: args.working_directory,
+            tool_call_id: args.tool_call_id,
+            parsing_result: args.parsing_result,
+            requested_sandbox_policy: args.sandbox_policy,
+            is_background: true,
+            ..agent::ShellArgs::default()
+        }),
+        ..wire::ExecuteRequest::default()
+    }
+}
+
+pub(crate) fn wait_from_wire(request: wire::WaitRequest) -> (ShellId, WaitSpec) {
+    let milliseconds = |count: u32| Duration::from_millis(u64::from(count));
+    let spec = WaitSpec {
+        exit: request.exit,
+        pattern: request.pattern,
+        offset: request.offset,
+        port: request.port,
+        file: request.file,
+        quiet: milliseconds(request.quiet_ms),
+        timeout: milliseconds(request.timeout_ms),
+    };
+    (ShellId(request.shell_id), spec)
+}
+
+pub(crate) fn waited_to_wire(waited: Waited) -> wire::WaitResponse {
+    let reason = match waited.held {
+        Held::Exit => "exit",
+        Held::Pattern => "pattern",
+        Held::Port => "port",
+        Held::File => "file",
+        Held::Quiet => "quiet",
+        Held::Timeout => "timeout",
+    };
+    wire::WaitResponse {
+        reason: reason.to_owned(),
+        matched: waited.matched,
+        exit_code: waited.code,
+    }
 }
 
 pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
@@ -139,6 +210,8 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         last_command,
         last_exit_code,
         integration: "none".to_owned(),
+        background: session.background.is_some(),
+        accepts_stdin: session.background == Some(Stdin::Open),
         ..wire::Session::default()
     }
 }

@@ -8,31 +8,35 @@ mod adopt;
 mod approvals;
 mod audit;
 mod begin;
+mod cut;
 mod end;
 mod finish;
+mod input;
 mod journal;
 mod launches;
 mod line;
+mod message;
 mod rooms;
 mod wake;
 mod walls;
 
 use crate::context::Context;
 use crate::feed::Feed;
-use crate::gate::{CannotRemember, Judged, SessionGate};
+use crate::gate::SessionGate;
 use crate::recording::Recording;
 use crate::redaction::Secrets;
 use crate::room::{Room, room_key};
 use crate::routes::Note;
 use crate::state::{Effect, Input, RoomId, State, Way};
 use glass_model::{
-    Answer, Approval, EventIndex, Execution, LaunchId, Outcome, SandboxPolicy, Session, ShellId,
+    Approval, EventIndex, Execution, LaunchId, Outcome, SandboxPolicy, Session, ShellId,
 };
 use glass_sandbox::Workspace;
 use glass_spawn::Launched;
 use glass_store::WriteError;
 use launches::Launches;
 use std::collections::{HashMap, VecDeque};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,6 +46,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Sleep;
 
 pub(crate) use adopt::{Child, Inheritance, launched};
+pub(crate) use cut::{Cut, CutOrder};
+pub(crate) use input::{NotTaken, Taken, Typed};
+pub(crate) use message::{Accepted, Message, Refusal};
 pub(crate) use walls::make_tmp;
 
 /// The room of commands that ask for no rights of their own.
@@ -63,61 +70,6 @@ const SNAPSHOT_AFTER_MS: u64 = 40;
 
 /// How often a write that failed is tried again.
 const RETRY_MS: u64 = 500;
-
-/// What callers ask of a session.
-pub(crate) enum Message {
-    /// Run a command, if its gate lets it pass. Answers when it is in the
-    /// journal.
-    Execute {
-        execution: Box<Execution>,
-        /// What was added to its command, and why.
-        adapted: Option<String>,
-        /// None where its gate is not known yet; `Judge` will tell.
-        judged: Option<Judged>,
-        reply: oneshot::Sender<Result<Accepted, Refusal>>,
-        done: Option<oneshot::Sender<Finished>>,
-    },
-    /// What the gate of an accepted command is.
-    Judge { shell_id: ShellId, judged: Judged },
-    /// Note something about an execution in the history.
-    Remark { shell_id: ShellId, detail: String },
-    /// What a person says. Answers with whether it was asked.
-    Answer {
-        shell_id: ShellId,
-        answer: Answer,
-        reply: oneshot::Sender<Result<bool, CannotRemember>>,
-    },
-    /// Tell when this execution is over; at once if it is.
-    Watch {
-        shell_id: ShellId,
-        done: oneshot::Sender<Finished>,
-    },
-    /// Stop one execution, or whatever runs now. Answers when nothing of it is
-    /// left, with whether it was stopped.
-    Cancel {
-        shell_id: Option<ShellId>,
-        reply: oneshot::Sender<bool>,
-    },
-    /// End the session. Answers when nothing of it is left.
-    Dispose { reply: oneshot::Sender<()> },
-}
-
-/// Why a command is not in the journal. None of it ran.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// Too many wait.
-    QueueFull,
-    /// It cannot be written.
-    Write(WriteError),
-}
-
-/// A command that is in the journal.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Accepted {
-    pub(crate) shell_id: ShellId,
-    /// No event of it comes before this.
-    pub(crate) from: EventIndex,
-}
 
 /// An execution that is over and in the journal, or whose end could not be
 /// written.
@@ -168,6 +120,8 @@ struct Running {
     deadline: Option<Instant>,
     /// How often memory had run out before it began, where that is counted.
     oom_before: Option<u64>,
+    /// Where callers write, if they may and have not ended it.
+    stdin: Option<OwnedFd>,
 }
 
 /// Pipes of an ended execution that something it left behind still holds.

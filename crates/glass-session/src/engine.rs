@@ -2,6 +2,7 @@
 
 mod adapters;
 mod audit;
+mod background;
 mod create;
 mod excerpt;
 mod execute;
@@ -14,6 +15,7 @@ mod page;
 mod projection;
 mod start;
 mod terminal;
+mod wait;
 mod whole;
 
 use crate::actor::{Live, Message, lock};
@@ -34,12 +36,14 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 pub use adapters::Adapting;
 pub use audit::AuditError;
+pub use background::{Background, Origin};
 pub use create::SessionSpec;
 pub use execute::{OrderSpec, Target, Ticket};
 pub use hooks::Wording;
 pub use output::{Gathered, OutputFile};
 pub use page::OutputPage;
 pub use projection::{Late, Projection};
+pub use wait::{Held, WaitSpec, Waited};
 
 /// Ended executions of which hooks are being told.
 const TELLING_MAX: usize = 256;
@@ -188,9 +192,13 @@ impl Engine {
             }
         }
         views.retain(|view| {
-            may_see(caller, &view.session).is_ok()
-                && (include_disposed
-                    || (!view.session.ephemeral && view.session.disposed_ms.is_none()))
+            let session = &view.session;
+            // A session of one command is a matter of its caller's alone, unless
+            // nobody waits for that.
+            let is_busy = view.running.is_some() || view.queued > 0;
+            let is_shown = !session.ephemeral || (session.background.is_some() && is_busy);
+            may_see(caller, session).is_ok()
+                && (include_disposed || (is_shown && session.disposed_ms.is_none()))
         });
         views.sort_by(|a, b| {
             (a.session.created_ms, &a.session.id).cmp(&(b.session.created_ms, &b.session.id))

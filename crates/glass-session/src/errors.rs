@@ -190,6 +190,89 @@ pub enum AnswerError {
     Lookup(#[from] LookupError),
 }
 
+/// Why a command was not given what was typed, or not all of it.
+#[derive(Debug, thiserror::Error)]
+pub enum StdinError {
+    /// It is not to be had.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// More than goes at once.
+    #[error("{bytes} bytes are too many at once: {max} are the limit")]
+    TooLong {
+        /// How many were given.
+        bytes: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// It waits for its turn, or for somebody's word.
+    #[error("execution {0} has not begun")]
+    NotBegun(ShellId),
+    /// It has ended.
+    #[error("execution {0} is over")]
+    Over(ShellId),
+    /// It was started without.
+    #[error("execution {0} was started without standard input")]
+    Refused(ShellId),
+    /// Its standard input has ended.
+    #[error("the standard input of execution {id} has ended; {taken} of {bytes} bytes were taken")]
+    Ended {
+        /// Which.
+        id: ShellId,
+        /// What it was given of these.
+        taken: usize,
+        /// How many there are.
+        bytes: usize,
+    },
+    /// It does not read.
+    #[error("execution {id} does not read: {taken} of {bytes} bytes were taken")]
+    Full {
+        /// Which.
+        id: ShellId,
+        /// What it was given of these.
+        taken: usize,
+        /// How many there are.
+        bytes: usize,
+    },
+    /// It could not be ended.
+    #[error("the standard input of execution {0} could not be closed")]
+    Kept(ShellId),
+}
+
+impl StdinError {
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            StdinError::Lookup(_) => "'shellglass session list' shows what runs in the background",
+            StdinError::TooLong { .. } => "write it in parts, or put it in a file",
+            StdinError::NotBegun(_) => {
+                "write when it runs; 'shellglass approvals' shows what waits for a person"
+            }
+            StdinError::Over(_) => "start it again; 'shellglass output' has what it wrote",
+            StdinError::Refused(_) => {
+                "start it in the background with enable_write_shell_stdin_tool, \
+                 or with 'shellglass run --background'"
+            }
+            StdinError::Ended { .. } => "start it again; what has ended cannot be opened",
+            StdinError::Full { .. } => "write the rest when it reads again, or cancel it",
+            StdinError::Kept(_) => "see the daemon's log",
+        }
+    }
+}
+
+/// Why something cannot be waited for.
+#[derive(Debug, thiserror::Error)]
+pub enum WaitError {
+    /// The execution is not to be had.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// The pattern is none.
+    #[error("the pattern cannot be used: {0}")]
+    Pattern(String),
+    /// A value that makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+}
+
 /// Why the engine could not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {

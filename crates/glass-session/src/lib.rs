@@ -18,6 +18,7 @@ mod errors;
 mod failpoint;
 mod feed;
 mod gate;
+mod keys;
 mod pipes;
 mod pty;
 mod random;
@@ -41,16 +42,20 @@ pub use actor::{Finished, OutputEnd};
 pub use context::Settings;
 pub use engine::Wording;
 pub use engine::{
-    Adapting, AuditError, Caller, Engine, Gathered, Late, OrderSpec, OutputFile, OutputPage,
-    Projection, SessionSpec, SessionView, Target, Ticket,
+    Adapting, AuditError, Background, Caller, Engine, Gathered, Held, Late, OrderSpec, Origin,
+    OutputFile, OutputPage, Projection, SessionSpec, SessionView, Target, Ticket, WaitSpec, Waited,
 };
-pub use errors::{AnswerError, CreateError, EngineError, ExecuteError, LookupError, NoWalls};
+pub use errors::{
+    AnswerError, CreateError, EngineError, ExecuteError, LookupError, NoWalls, StdinError,
+    WaitError,
+};
 pub use feed::Follower;
 pub use gate::{CannotRemember, Gatekeeping, Scrutiny};
 /// Whether a process descends from another; here so that whoever listens needs
 /// no process tables of its own.
 pub use glass_spawn::tree::peer_descends_from as descends_from;
 pub use glass_store::{AuditFilter, AuditPage, WriteError};
+pub use keys::{Key, first_key};
 pub use random::hex_128 as random_token;
 pub use redaction::{Redaction, Secrets, Veil};
 pub use sandbox::Sandboxing;

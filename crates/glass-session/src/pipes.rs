@@ -77,3 +77,11 @@ pub(crate) fn plain() -> io::Result<(OwnedFd, OwnedFd)> {
     rustix::io::ioctl_fionbio(&read, true)?;
     Ok((read, write))
 }
+
+/// The pipe of a command that callers write to: the read end, and the write
+/// end, which never blocks.
+pub(crate) fn stdin() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    rustix::io::ioctl_fionbio(&write, true)?;
+    Ok((read, write))
+}

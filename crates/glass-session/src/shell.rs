@@ -32,6 +32,7 @@ const PEEK_BYTES: usize = 8 * 1024;
 pub(crate) const REQUEST_LABEL: &str = "request";
 pub(crate) const REPORT_LABEL: &str = "report";
 pub(crate) const WALLS_LABEL: &str = "walls";
+pub(crate) const STDIN_LABEL: &str = "stdin";
 pub(crate) const OWN_LABELS: [&str; 2] = ["own-out", "own-err"];
 
 /// Why a shell could not be started.

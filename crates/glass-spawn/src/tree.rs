@@ -12,11 +12,15 @@ use crate::procfs::{self, Stat};
 
 mod end;
 mod hunt;
+mod interrupt;
 mod orphans;
+mod ports;
 mod scope;
 
 pub use end::{ChildLeft, EndError, Ended, Manner, TreeEnd, end};
+pub use interrupt::interrupt;
 pub use orphans::end_orphans;
+pub use ports::listens;
 pub use scope::{Scope, Tag};
 
 /// Ancestors that are looked at before a chain is taken for a circle.

@@ -95,6 +95,7 @@ fn session() -> Session {
         rows: 30,
         ephemeral: false,
         chosen: Vec::new(),
+        background: None,
         created_ms: 0,
         active_ms: 0,
         disposed_ms: None,

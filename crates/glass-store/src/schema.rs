@@ -16,7 +16,7 @@ pub(crate) const SCHEMA_VERSION: i64 = 1 + MIGRATIONS.len() as i64;
 /// What became of the schema since, in order; the first leads from format 1 to
 /// format 2. A new database takes the same way, so that there is one shape and
 /// not two that should agree. What stands here stays as it is.
-const MIGRATIONS: &[&str] = &[GATE, AUDIT, CHOSEN];
+const MIGRATIONS: &[&str] = &[GATE, AUDIT, CHOSEN, BACKGROUND];
 
 /// What the maker of a session has chosen that decides what words run in it.
 const CHOSEN: &str = "ALTER TABLE sessions ADD COLUMN chosen BLOB;";
@@ -53,6 +53,11 @@ CREATE TABLE audit_chain (
   last_hash BLOB NOT NULL
 ) STRICT;
 INSERT INTO audit_chain VALUES (1, 1, zeroblob(32), 0, zeroblob(32));
+";
+
+/// Sessions of one background command, and what that reads.
+const BACKGROUND: &str = "
+ALTER TABLE sessions ADD COLUMN background INTEGER NOT NULL DEFAULT 0;
 ";
 
 /// How long a connection waits for another one, in milliseconds.

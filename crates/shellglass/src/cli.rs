@@ -4,6 +4,7 @@
 mod approvals;
 mod attach;
 mod audit;
+mod background;
 mod sandbox;
 
 use crate::commands::filter::Filter;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
 pub(crate) use attach::{Attach, SessionModeName};
 pub(crate) use audit::{Audit, AuditCommand, AuditVerify, PolicyReplay};
+pub(crate) use background::{Stdin, Wait};
 pub(crate) use sandbox::SandboxFlags;
 
 /// Runs shell commands exactly, and lets people watch.
@@ -59,6 +61,10 @@ pub(crate) enum Command {
     History(History),
     /// Print the output of an execution.
     Output(Output),
+    /// Write to a background command.
+    Stdin(Stdin),
+    /// Wait for something to happen in an execution.
+    Wait(Wait),
     /// Show what waits for a person, and answer.
     Approvals(Approvals),
     /// Say what would happen to a command, and test rules.
@@ -163,6 +169,13 @@ pub(crate) struct Run {
     /// Set a variable for this command.
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = assignment)]
     pub env: Vec<(String, String)>,
+    /// Leave it running, and print its number. Its standard input stays open:
+    /// `shellglass stdin` writes to it.
+    #[arg(long)]
+    pub background: bool,
+    /// Give a background command no standard input.
+    #[arg(long, requires = "background")]
+    pub no_stdin: bool,
     /// Do not wait for anybody's approval, where you may decide that.
     #[arg(long)]
     pub yes: bool,

@@ -15,7 +15,9 @@ mod policy;
 mod run;
 mod serve;
 mod session;
+mod stdin;
 mod texts;
+mod wait;
 
 use crate::cli::{Cli, Command};
 use crate::error::{Failure, Kind};
@@ -35,6 +37,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Cancel(arguments) => block_on(cancel::cancel(&arguments))?,
         Command::History(arguments) => block_on(history::history(&arguments))?,
         Command::Output(arguments) => block_on(output::output(&arguments))?,
+        Command::Stdin(arguments) => block_on(stdin::stdin(&arguments))?,
+        Command::Wait(arguments) => block_on(wait::wait(&arguments))?,
         Command::Approvals(arguments) => block_on(approvals::approvals(&arguments))?,
         Command::Policy(command) => policy::policy(&command),
         Command::Audit(arguments) => block_on(audit::audit(&arguments))?,

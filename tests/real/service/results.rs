@@ -364,15 +364,5 @@ async fn what_this_version_does_not_have_is_refused() {
         ..session.request("touch ran")
     };
     refused(session.try_run(tty).await, Code::InvalidArgument);
-    let background = session.with_args("touch ran", |args| args.is_background = true);
-    refused(session.try_run(background).await, Code::InvalidArgument);
     assert!(!daemon.home().join("ran").exists());
-    let spawned = client.spawn_background(wire::SpawnBackgroundRequest::default());
-    refused(spawned.await, Code::Unimplemented);
-    let written = client.write_stdin(agent::WriteShellStdinArgs::default());
-    refused(written.await, Code::Unimplemented);
-    refused(
-        client.wait(wire::WaitRequest::default()).await,
-        Code::Unimplemented,
-    );
 }

@@ -6,7 +6,9 @@ use crate::context::now_ms;
 use crate::pipes::{self, Pair, Slots, labels};
 use crate::recording::{Begun, Recording, When};
 use crate::routes::Note;
-use crate::shell::{self, OWN_LABELS, REPORT_LABEL, REQUEST_LABEL, WALLS_LABEL, WarmShell};
+use crate::shell::{
+    self, OWN_LABELS, REPORT_LABEL, REQUEST_LABEL, STDIN_LABEL, WALLS_LABEL, WarmShell,
+};
 use crate::state::{Held, Input, Way, never_ran};
 use crate::tag::Tag;
 use glass_model::{
@@ -236,7 +238,11 @@ impl Actor {
         }
         let room = self.room_for(&execution.sandbox);
         self.move_to_room(room);
-        self.running = Some(self.run_on(execution, recording, &child.info));
+        self.running = Some(Running {
+            // The keeper has none where it was ended.
+            stdin: child.fds.remove(STDIN_LABEL),
+            ..self.run_on(execution, recording, &child.info)
+        });
         self.watch_running(None);
         self.state.adopt_current(shell_id, self.room.id, Way::Line);
         let encoded = self.line_request(execution).map_err(io::Error::other)?;
@@ -298,6 +304,7 @@ impl Actor {
             since_ticks: tree::now_ticks().saturating_sub(ticks),
             deadline: (execution.timeout_ms > 0).then(|| Instant::now() + left),
             oom_before: glass_spawn::oom_kills(&launched(info)),
+            stdin: None,
         }
     }
 

@@ -15,6 +15,7 @@ use glass_model::{EventBody, Execution, Phase, ShellId, Startup, WaitStatus};
 use glass_spawn::{Launched, tree};
 use glass_store::{Change, WriteError};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -31,6 +32,8 @@ pub(super) struct Prepared {
     pub(super) slot: u32,
     pub(super) pair: Pair,
     pub(super) since_ticks: u64,
+    /// Where callers write, if they may.
+    pub(super) stdin: Option<OwnedFd>,
 }
 
 impl Actor {
@@ -178,6 +181,7 @@ impl Actor {
             slot,
             pair,
             since_ticks: tree::now_ticks(),
+            stdin: None,
         };
         if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
             return Some(input);
@@ -247,6 +251,7 @@ impl Actor {
             slot,
             pair,
             since_ticks,
+            stdin,
         } = prepared;
         let launch = launched.id;
         let pid = u32::try_from(launched.child.pid).unwrap_or(0);
@@ -313,6 +318,7 @@ impl Actor {
             since_ticks,
             deadline,
             oom_before,
+            stdin,
         });
         self.conclude(Aftermath {
             events: vec![event],

@@ -6,13 +6,23 @@ use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, Request
 use crate::failpoint;
 use crate::pipes::{self, Pair};
 use crate::sandbox::Setting;
-use crate::shell::{self, REQUEST_LABEL, StartError};
+use crate::shell::{self, REQUEST_LABEL, STDIN_LABEL, StartError};
 use crate::state::Input;
 use crate::tag::Tag;
-use glass_model::{Execution, LaunchPlan, ShellId, ShellKind, Startup};
+use glass_model::{Execution, LaunchPlan, ShellId, ShellKind, Startup, Stdin};
 use glass_spawn::{GATE_FD, Launch, Launched, tree};
 use rustix::fs::{Mode as FileMode, OFlags};
 use std::os::fd::OwnedFd;
+
+/// The shell of one command, which waits for its request.
+struct Started {
+    launched: Launched,
+    pair: Pair,
+    /// Where it reads its request.
+    channel: OwnedFd,
+    /// Where callers write, if they may.
+    stdin: Option<OwnedFd>,
+}
 
 impl Actor {
     pub(super) async fn begin_line(&mut self, id: ShellId) -> Option<Input> {
@@ -39,7 +49,7 @@ impl Actor {
         };
         let since_ticks = tree::now_ticks();
         let mut plans = 0;
-        let (launched, pair, channel) = loop {
+        let started = loop {
             plans += 1;
             let cwd = self.session.cwd.clone();
             let mut setting = match self.setting(&cwd).await {
@@ -57,17 +67,18 @@ impl Actor {
             }
         };
         let prepared = Prepared {
-            launched,
+            launched: started.launched,
             slot: 0,
-            pair,
+            pair: started.pair,
             since_ticks,
+            stdin: started.stdin,
         };
         if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
             return Some(input);
         }
         self.watch_running(None);
         failpoint::hit("line-journaled");
-        if let Err(error) = shell::send_whole(&channel, &encoded.message) {
+        if let Err(error) = shell::send_whole(&started.channel, &encoded.message) {
             tracing::warn!(session = %self.session.id, %error, "the shell does not read");
         }
         failpoint::hit("line-sent");
@@ -108,7 +119,7 @@ impl Actor {
         execution: &Execution,
         argv: Argv,
         setting: Setting,
-    ) -> Result<(Launched, Pair, OwnedFd), StartError> {
+    ) -> Result<Started, StartError> {
         let (out, child_out) = pipes::plain()?;
         let (err, child_err) = pipes::plain()?;
         let (channel, child_channel) = shell::channel()?;
@@ -119,6 +130,12 @@ impl Actor {
             false => REQUEST_FD,
         };
         let mut child_fds = vec![(1, child_out), (2, child_err), (request_fd, child_channel)];
+        let mut stdin = None;
+        if is_plain && self.session.background == Some(Stdin::Open) {
+            let (child_stdin, ours) = pipes::stdin()?;
+            child_fds.push((0, child_stdin));
+            stdin = Some(ours);
+        }
         if !is_plain {
             // Nobody listens to the reports of a shell that is its own boundary.
             let flags = OFlags::RDWR | OFlags::CLOEXEC;
@@ -126,11 +143,15 @@ impl Actor {
             child_fds.push((REPORT_FD, nowhere));
         }
         let (out_label, err_label) = pipes::labels(0);
-        let held = vec![
+        let mut held = vec![
             (out_label, out.try_clone()?),
             (err_label, err.try_clone()?),
             (REQUEST_LABEL.to_owned(), channel.try_clone()?),
         ];
+        if let Some(stdin) = &stdin {
+            // Otherwise it would end with us.
+            held.push((STDIN_LABEL.to_owned(), stdin.try_clone()?));
+        }
         let mut env = self.context.shell_env(&self.session, setting.env);
         if is_plain {
             let key = tool_call_id(execution);
@@ -166,7 +187,12 @@ impl Actor {
             .routes
             .add(launched.id, self.note_sender.clone());
         self.launches.add(launched.clone());
-        Ok((launched, (out, err), channel))
+        Ok(Started {
+            launched,
+            pair: (out, err),
+            channel,
+            stdin,
+        })
     }
 
     /// The cgroup of a shell for one command. Its reaper is wall enough: making a

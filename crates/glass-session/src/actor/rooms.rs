@@ -167,7 +167,7 @@ impl Actor {
 
     /// What is exported in one room, as far as another may believe it, over what
     /// the session was made with.
-    fn arriving(
+    pub(super) fn arriving(
         &self,
         exported: &[Vec<u8>],
         from: Option<&SandboxPolicy>,
@@ -194,7 +194,7 @@ impl Actor {
     }
 
     /// The rights in a room, where they are known.
-    fn policy_of<'a>(&'a self, room: &'a Room) -> Option<&'a SandboxPolicy> {
+    pub(super) fn policy_of<'a>(&'a self, room: &'a Room) -> Option<&'a SandboxPolicy> {
         let of_first = (room.id == super::FIRST_ROOM).then_some(&self.policy);
         room.policy.as_ref().or(of_first)
     }
@@ -227,7 +227,7 @@ impl Actor {
 
     /// Asks the shell that is about to be left what it exports, and waits for
     /// the answer.
-    async fn learn_exports(&mut self) {
+    pub(super) async fn learn_exports(&mut self) {
         if self.room.exports_unsure {
             self.ask_whether_ready();
         }

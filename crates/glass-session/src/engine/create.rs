@@ -9,7 +9,9 @@ use crate::gate::SessionGate;
 use crate::pty::may_type;
 use crate::sandbox::{check_restricts_nothing, has_walls};
 use crate::{driver, random, shells};
-use glass_model::{EventIndex, Mode, Role, SandboxPolicy, Session, SessionId, Shell, Startup};
+use glass_model::{
+    EventIndex, Mode, Role, SandboxPolicy, Session, SessionId, Shell, Startup, Stdin,
+};
 use glass_sandbox::{Effective, Workspace};
 use glass_store::Change;
 use rustix::fs::{Access, AtFlags, CWD};
@@ -75,6 +77,8 @@ pub struct SessionSpec {
     pub host: String,
     /// Whether it is for one command alone.
     pub ephemeral: bool,
+    /// Set where that command is a background one.
+    pub background: Option<Stdin>,
 }
 
 /// Characters of a chosen variable that are shown to a person.
@@ -93,12 +97,16 @@ impl Engine {
         Ok(session)
     }
 
-    fn context_commit(&self, session: &Session) -> Result<(), CreateError> {
+    pub(super) fn context_commit(&self, session: &Session) -> Result<(), CreateError> {
         let change = Change::InsertSession(session.clone());
         Ok(self.0.context.store.commit(&[change])?)
     }
 
-    fn plan_session(&self, caller: &Caller, spec: SessionSpec) -> Result<Session, CreateError> {
+    pub(super) fn plan_session(
+        &self,
+        caller: &Caller,
+        spec: SessionSpec,
+    ) -> Result<Session, CreateError> {
         let settings = &self.0.context.settings;
         let max = settings.limits.sessions_max;
         if lock(&self.0.sessions).len() >= max as usize {
@@ -166,6 +174,7 @@ impl Engine {
             cols: or(spec.cols, COLS_DEFAULT),
             rows: or(spec.rows, ROWS_DEFAULT),
             ephemeral: spec.ephemeral,
+            background: spec.background,
             created_ms: now,
             active_ms: now,
             disposed_ms: None,

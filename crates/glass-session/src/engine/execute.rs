@@ -2,7 +2,7 @@
 
 use super::adapters::came_of;
 use super::hooks::Unasked;
-use super::{Caller, Engine, Handle, SessionSpec, may_see};
+use super::{Background, Caller, Engine, Handle, SessionSpec, may_see};
 use crate::actor::{Finished, Message, Refusal, lock};
 use crate::context::now_ms;
 use crate::driver;
@@ -25,6 +25,8 @@ pub enum Target {
     Session(String),
     /// In a session made for it, gone with it.
     Ephemeral(Box<SessionSpec>),
+    /// In the background: in a session made for it that outlives the call.
+    Background(Box<Background>),
     /// In an idle session in the right directory, this task's own first, or in
     /// a new one.
     Any {
@@ -171,7 +173,7 @@ impl Engine {
         &self,
         caller: &Caller,
         target: Target,
-        mut order: OrderSpec,
+        order: OrderSpec,
         scope: String,
     ) -> Result<Ticket, ExecuteError> {
         let ephemeral = match &target {
@@ -179,23 +181,40 @@ impl Engine {
                 let why = "a single command cannot have a terminal in this version".to_owned();
                 return Err(CreateError::Unsupported(why).into());
             }
-            Target::Ephemeral(_) => true,
+            Target::Ephemeral(_) | Target::Background(_) => true,
             Target::Session(_) | Target::Any { .. } => false,
         };
         let _pick = match target {
             Target::Any { .. } => Some(self.0.picks.lock().await),
-            Target::Session(_) | Target::Ephemeral(_) => None,
+            _ => None,
         };
         let (session, handle) = self.find_target(caller, target, &order).await?;
         if session.mode == Mode::Pty {
             return Err(ExecuteError::Interactive(session.id));
         }
+        let submitted = self.submit(caller, session, &handle, order, scope).await;
+        if ephemeral {
+            let shell_id = submitted.as_ref().ok().map(|ticket| ticket.shell_id);
+            self.dispose_when_done(handle, shell_id);
+        }
+        submitted
+    }
+
+    /// Hands a command to its session.
+    async fn submit(
+        &self,
+        caller: &Caller,
+        session: Session,
+        handle: &Handle,
+        mut order: OrderSpec,
+        scope: String,
+    ) -> Result<Ticket, ExecuteError> {
         let adapted = self.adapt(caller, &session, &mut order).await;
-        let sandbox = self.order_rights(caller, &session, &handle, &order)?;
+        let sandbox = self.order_rights(caller, &session, handle, &order)?;
         let (skip, requested) = (order.skip_approval, order.sandbox.clone());
         let execution = plan_execution(caller, &session, order, scope, sandbox);
         let judged = self
-            .judge(&handle, Asked::of(&session, &execution, skip))
+            .judge(handle, Asked::of(&session, &execution, skip))
             .await;
         let unasked = self.must_consult(&judged.gate).then(|| Unasked {
             execution: execution.clone(),
@@ -236,10 +255,7 @@ impl Engine {
             unasked.execution.shell_id = accepted.shell_id;
             self.consult(handle.clone(), unasked);
         }
-        self.tell_hooks(&handle, accepted.shell_id);
-        if ephemeral {
-            self.dispose_when_done(handle, Some(accepted.shell_id));
-        }
+        self.tell_hooks(handle, accepted.shell_id);
         let shell_id = accepted.shell_id;
         Ok(Ticket {
             session: session.id,
@@ -254,7 +270,7 @@ impl Engine {
 
     /// The rights of a command, if its caller may have them and they can be
     /// enforced here.
-    fn order_rights(
+    pub(super) fn order_rights(
         &self,
         caller: &Caller,
         session: &Session,
@@ -307,6 +323,7 @@ impl Engine {
         let session = match target {
             Target::Session(id) => self.session(caller, &id)?.session,
             Target::Ephemeral(spec) => self.create(caller, *spec).await?,
+            Target::Background(background) => self.background(caller, *background, order).await?,
             Target::Any { task } => match self.idle_session(caller, &task, order) {
                 Some(session) => session,
                 None => {

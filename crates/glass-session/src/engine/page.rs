@@ -117,14 +117,14 @@ impl Engine {
     }
 
     /// The next event of an execution's session.
-    fn tail_of(&self, id: ShellId) -> Result<EventIndex, LookupError> {
+    pub(super) fn tail_of(&self, id: ShellId) -> Result<EventIndex, LookupError> {
         let execution = self.0.context.store.execution(id)?;
         let execution = execution.ok_or(LookupError::UnknownExecution(id))?;
         Ok(self.0.context.store.cursor(&execution.session)?.next)
     }
 
     /// A page that shows something, unless there is nothing more to show.
-    fn page(
+    pub(super) fn page(
         &self,
         id: ShellId,
         veil: &Veil,

@@ -2,7 +2,7 @@
 
 use super::clients::{Client, ClientId};
 use super::{Ending, Task, Typed, write_some};
-use crate::actor::Message;
+use crate::actor::{Message, NotTaken};
 use crate::routes::Note;
 use crate::view::Access;
 use bytes::{Buf as _, Bytes};
@@ -74,6 +74,15 @@ impl Task {
             Message::Execute { reply, .. } => drop(reply),
             Message::Answer { reply, .. } => {
                 let _ = reply.send(Ok(false));
+            }
+            // It is typed at, and not written to.
+            Message::Type(typed) => {
+                let _ = typed.reply.send(Err(NotTaken::Refused));
+            }
+            Message::Cut(order) => drop(order),
+            Message::Find { launch, reply } => {
+                let it = Some(&self.launched).filter(|launched| launched.id == launch);
+                let _ = reply.send(it.cloned());
             }
             Message::Judge { .. } | Message::Remark { .. } => {}
         }

@@ -1,7 +1,7 @@
 //! Sessions as rows. The environment has a table of its own, because it is
 //! large and seldom changes, while the row changes with every command.
 
-use glass_model::{Mode, Session, Shell, ShellKind, Startup};
+use glass_model::{Mode, Session, Shell, ShellKind, Startup, Stdin};
 use rusqlite::{Connection, Row, params};
 
 use crate::error::ReadError;
@@ -14,13 +14,14 @@ use crate::row::{
 pub(crate) const SELECT: &str = "SELECT id, name, task, owner, mode, auto, shell_kind, \
      shell_path, startup, cwd, env, sandbox, workspace_root, scrollback, cols, rows, ephemeral, \
      created_ms, max(active_ms, coalesce((SELECT at_ms FROM events AS last \
-     WHERE last.session = row ORDER BY idx DESC LIMIT 1), active_ms)), disposed_ms, chosen \
+     WHERE last.session = row ORDER BY idx DESC LIMIT 1), active_ms)), disposed_ms, chosen, \
+     background \
      FROM sessions JOIN session_env AS env ON env.session = row";
 
 const INSERT: &str = "INSERT INTO sessions (id, name, task, owner, mode, auto, shell_kind, \
      shell_path, startup, cwd, sandbox, workspace_root, scrollback, cols, rows, ephemeral, \
-     created_ms, active_ms, disposed_ms, chosen) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
-     ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+     created_ms, active_ms, disposed_ms, chosen, background) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
+     ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
 
 /// Writes a new session and returns its row.
 pub(crate) fn insert(conn: &Connection, session: &Session) -> rusqlite::Result<i64> {
@@ -45,6 +46,7 @@ pub(crate) fn insert(conn: &Connection, session: &Session) -> rusqlite::Result<i
         session.active_ms,
         session.disposed_ms,
         texts_column(&session.chosen),
+        background_column(session.background),
     ])?;
     let row = conn.last_insert_rowid();
     write_env(conn, row, &session.env)?;
@@ -108,6 +110,23 @@ fn startup_column(startup: Startup) -> i64 {
     }
 }
 
+fn background_column(background: Option<Stdin>) -> i64 {
+    match background {
+        None => 0,
+        Some(Stdin::Closed) => 1,
+        Some(Stdin::Open) => 2,
+    }
+}
+
+fn background_of(value: i64) -> Result<Option<Stdin>, ReadError> {
+    match value {
+        0 => Ok(None),
+        1 => Ok(Some(Stdin::Closed)),
+        2 => Ok(Some(Stdin::Open)),
+        _ => Err(corrupt()),
+    }
+}
+
 fn corrupt() -> ReadError {
     ReadError::Corrupt { what: "a session" }
 }
@@ -154,5 +173,6 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session, ReadError> {
         created_ms: row.get(17)?,
         active_ms: row.get(18)?,
         disposed_ms: row.get(19)?,
+        background: background_of(row.get(21)?)?,
     })
 }

@@ -59,6 +59,7 @@ pub fn session(seed: u8) -> Session {
         rows: 24,
         ephemeral: false,
         chosen: Vec::new(),
+        background: Some(glass_model::Stdin::Open),
         created_ms: 1,
         active_ms: 2,
         disposed_ms: None,

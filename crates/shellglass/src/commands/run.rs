@@ -15,6 +15,7 @@ use crate::config::{ModeName, StartupName};
 use crate::environment;
 use crate::error::{Failure, Kind};
 use crate::stdout;
+use glass_proto::agent::v1::shell_result::Result as Ending;
 use glass_proto::agent::v1::{ShellArgs, ShellResult};
 use glass_proto::json;
 use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest, SessionMode};
@@ -30,25 +31,55 @@ pub(super) async fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let request = request(&context, arguments)?;
     let mut signals = Signals::listen()?;
     let client = connect(&context).await?;
-    if arguments.json {
-        gathered(&context, client, request, &mut signals).await
+    if arguments.json || arguments.background {
+        let result = gathered(&context, client, request, &mut signals).await?;
+        if arguments.json {
+            stdout::print_json(&json::shell_result(&result))?;
+        } else {
+            background(&result)?;
+        }
+        Ok(ExitCode::from(verdict::of_result(&result)))
     } else {
         stream::follow(&context, client, request, &mut signals).await
     }
 }
 
-/// The whole result at once, as JSON.
+/// Says which number a command in the background has, or why it has none.
+fn background(result: &ShellResult) -> Result<(), Failure> {
+    let why = match &result.result {
+        Some(Ending::Success(success)) => {
+            let id = success.shell_id.unwrap_or_default();
+            stdout::print(&format!("{id}\n"))?;
+            eprintln!("hint: `shellglass output {id}`, `wait {id}`, `cancel {id}`");
+            return Ok(());
+        }
+        Some(Ending::Rejected(refused)) => &refused.reason,
+        Some(Ending::PermissionDenied(denied)) => &denied.error,
+        Some(Ending::SpawnError(error)) => &error.error,
+        _ => "it could not be started",
+    };
+    Err(Failure::new(kind_of(result), why))
+}
+
+fn kind_of(result: &ShellResult) -> Kind {
+    match &result.result {
+        Some(Ending::Rejected(_) | Ending::PermissionDenied(_)) => Kind::Refused,
+        _ => Kind::Broken,
+    }
+}
+
+/// The whole result at once.
 async fn gathered(
     context: &Context,
     mut client: Client,
     request: ExecuteRequest,
     signals: &mut Signals,
-) -> Result<ExitCode, Failure> {
+) -> Result<ShellResult, Failure> {
     let mut reconnects = 0;
     let mut stops = 0;
-    let result = loop {
+    loop {
         match attempt(&client, &request, signals, &mut stops).await? {
-            Ok(result) => break result,
+            Ok(result) => return Ok(result),
             Err(status) if is_lost(&status) && reconnects < RECONNECTS_MAX => {
                 reconnects += 1;
                 // The same key asks for the same execution.
@@ -56,9 +87,7 @@ async fn gathered(
             }
             Err(status) => return Err(status.into()),
         }
-    };
-    stdout::print_json(&json::shell_result(&result))?;
-    Ok(ExitCode::from(verdict::of_result(&result)))
+    }
 }
 
 /// One call. The first signal asks for a cancel, the second leaves.
@@ -108,6 +137,7 @@ fn request(context: &Context, arguments: &Run) -> Result<ExecuteRequest, Failure
         requested_sandbox_policy: arguments.sandbox.policy(),
         file_output_threshold_bytes: Some(limits.file_output_threshold_bytes),
         skip_approval: arguments.yes,
+        is_background: arguments.background,
         ..ShellArgs::default()
     };
     let ephemeral = is_ephemeral.then(|| ephemeral(context, arguments, working_directory));
@@ -120,6 +150,7 @@ fn request(context: &Context, arguments: &Run) -> Result<ExecuteRequest, Failure
             arguments.env.iter().cloned().collect()
         },
         ephemeral,
+        enable_write_shell_stdin_tool: arguments.background && !arguments.no_stdin,
         ..ExecuteRequest::default()
     })
 }

@@ -111,8 +111,12 @@ fn line(session: &Session) -> String {
     } else {
         &session.last_command
     };
+    let number = match session.background {
+        true => format!("  (background {})", session.last_shell_id),
+        false => String::new(),
+    };
     format!(
-        "{}  {state:<7}  {:<4}  {}  {}  {}\n",
+        "{}  {state:<7}  {:<4}  {}  {}  {}{number}\n",
         session.session_id,
         mode_word(session),
         session.name.escape_debug(),

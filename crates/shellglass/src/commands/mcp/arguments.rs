@@ -121,14 +121,11 @@ pub(super) struct Read {
 /// `write_stdin`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(
-    dead_code,
-    reason = "the daemon cannot take input yet; a call is checked and refused"
-)]
 pub(super) struct WriteStdin {
-    /// The running command.
+    /// The running command; one with background: true.
     pub shell_id: u32,
-    /// What it reads. Control characters are sent as they are.
+    /// What it reads; end a line with a newline. \u0003 (Ctrl+C) interrupts the
+    /// command, \u0004 (Ctrl+D) ends its input.
     pub chars: String,
 }
 
@@ -141,10 +138,10 @@ pub(super) struct Wait {
     /// Until it ends. This counts in any case, unless jobs that it left behind
     /// (`server &`) still run and something else is waited for.
     pub exit: Option<bool>,
-    /// Until a line of output that was not shown yet matches this regular
-    /// expression.
+    /// Until output that was not shown yet matches this regular expression; ^ and
+    /// $ are the ends of lines.
     pub pattern: Option<String>,
-    /// Until something listens on this TCP port where the command runs.
+    /// Until a process of the command listens on this TCP port.
     pub port: Option<u16>,
     /// Until this path exists.
     pub file: Option<String>,

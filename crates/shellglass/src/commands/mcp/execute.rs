@@ -80,7 +80,7 @@ pub(super) async fn execute(
     let client = client_name(context);
     let mut note = "";
     loop {
-        let ask = ask(state, &arguments, asked.is_background, &client).await?;
+        let ask = ask(state, &arguments, &client).await?;
         let mut execution = match state.kept(&ask) {
             Some(execution) => execution,
             None => {
@@ -91,7 +91,7 @@ pub(super) async fn execute(
         follow(state, &mut execution, &asked, context).await;
         let course = execution.course();
         if let Some(Ending::Failed(status)) = &course.ending {
-            let is_own = arguments.session_id.is_none() && !asked.is_background;
+            let is_own = arguments.session_id.is_none();
             let is_gone = matches!(status.code(), Code::FailedPrecondition | Code::NotFound);
             if is_own && is_gone && note.is_empty() && forget_own(state, &ask).await {
                 note = "the session was disposed of, so this ran in a new one: directory, \
@@ -121,38 +121,19 @@ struct Call {
     note: &'static str,
 }
 
-async fn ask(
-    state: &State,
-    arguments: &Execute,
-    is_background: bool,
-    client: &str,
-) -> Result<Ask, Failure> {
+async fn ask(state: &State, arguments: &Execute, client: &str) -> Result<Ask, Failure> {
     let session = match &arguments.session_id {
-        Some(id) => Some(id.clone()),
-        None if is_background => None,
-        None => Some(state.own_session(client).await?),
+        Some(id) => id.clone(),
+        None => state.own_session(client).await?,
     };
-    let here = match &session {
-        Some(id) => state.directory_of(id).await?,
-        // Where the agent is, if it is anywhere yet.
-        None => match state
-            .own
-            .lock()
-            .await
-            .as_deref()
-            .and_then(|own| state.directory(own))
-        {
-            Some(directory) => directory,
-            None => state.here()?,
-        },
-    };
+    let here = state.directory_of(&session).await?;
     Ok(Ask::new(arguments, session, &here))
 }
 
 /// Forgets this connection's session if it is the one that was asked.
 async fn forget_own(state: &State, ask: &Ask) -> bool {
     let mut own = state.own.lock().await;
-    if *own == ask.session {
+    if own.as_ref() == Some(&ask.session) {
         *own = None;
     }
     true

@@ -22,7 +22,6 @@ const HEARD_BYTES_MAX: usize = 64 << 10;
 pub(super) struct Begun {
     pub session_id: String,
     pub shell_id: u32,
-    pub pid: u32,
     pub sandbox: Option<SandboxPolicy>,
     pub at: Instant,
 }
@@ -206,7 +205,6 @@ fn take(course: &mut Course, event: Event) {
             course.begun = Some(Begun {
                 session_id: start.session_id,
                 shell_id: start.shell_id,
-                pid: start.pid,
                 sandbox: start.sandbox_policy,
                 at,
             });

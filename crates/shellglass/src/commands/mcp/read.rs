@@ -41,7 +41,7 @@ fn chars_max(arguments: &Read) -> usize {
 }
 
 /// What was not shown yet, shortened.
-async fn fresh(state: &State, arguments: &Read) -> Result<Answer, Failure> {
+pub(super) async fn fresh(state: &State, arguments: &Read) -> Result<Answer, Failure> {
     let id = arguments.shell_id;
     let from = state.known(id).shown;
     if let Some(wait_ms) = arguments.wait_ms {

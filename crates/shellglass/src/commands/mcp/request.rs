@@ -4,8 +4,6 @@ use super::arguments::{Execute, Sandbox, SandboxKind};
 use super::state::State;
 use crate::client::Client;
 use crate::commands::run::{directory, mode};
-use crate::config::StartupName;
-use crate::environment;
 use crate::error::{Failure, Kind};
 use glass_proto::agent::v1::{SandboxPolicy, ShellArgs, sandbox_policy};
 use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest, Session, SessionRef};
@@ -19,27 +17,27 @@ const CLIENT_CHARS_MAX: usize = 40;
 /// the first has not begun.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ask {
-    /// The session; none for a shell of its own.
-    pub session: Option<String>,
+    /// The session that it runs in, or in the background beside.
+    pub session: String,
     pub args: ShellArgs,
 }
 
 impl Ask {
-    /// What is asked for, in this session or, with none, in a shell of its own.
-    /// A relative directory is one below `here`.
-    pub(super) fn new(arguments: &Execute, session: Option<String>, here: &str) -> Ask {
-        let working_directory = match (&arguments.cwd, &session) {
-            (Some(cwd), _) => Path::new(here).join(cwd).to_string_lossy().into_owned(),
-            (None, None) => here.to_owned(),
-            (None, Some(_)) => String::new(),
-        };
+    /// What is asked for, in this session. A relative directory is one below
+    /// `here`.
+    pub(super) fn new(arguments: &Execute, session: String, here: &str) -> Ask {
+        let cwd = arguments.cwd.as_ref();
+        let working_directory = cwd.map(|cwd| Path::new(here).join(cwd));
         Ask {
             session,
             args: ShellArgs {
                 command: arguments.command.clone(),
-                working_directory,
+                working_directory: working_directory
+                    .map(|path| path.to_string_lossy().into_owned())
+                    .unwrap_or_default(),
                 timeout: timeout(arguments.timeout_ms),
                 requested_sandbox_policy: arguments.sandbox.as_ref().map(policy),
+                is_background: arguments.background == Some(true),
                 ..ShellArgs::default()
             },
         }
@@ -48,16 +46,13 @@ impl Ask {
     /// The daemon's request, under this key.
     pub(super) fn request(&self, state: &State, key: String) -> ExecuteRequest {
         ExecuteRequest {
-            session_id: self.session.clone().unwrap_or_default(),
+            session_id: self.session.clone(),
             task_id: state.task.clone(),
-            ephemeral: match self.session {
-                Some(_) => None,
-                None => Some(of_its_own(state, &self.args.working_directory)),
-            },
             args: Some(ShellArgs {
                 tool_call_id: key,
                 ..self.args.clone()
             }),
+            enable_write_shell_stdin_tool: self.args.is_background,
             ..ExecuteRequest::default()
         }
     }
@@ -84,24 +79,6 @@ fn policy(sandbox: &Sandbox) -> SandboxPolicy {
     }
 }
 
-/// A session for one command that runs in the background: gone with it, so that
-/// nothing is left to dispose of.
-fn of_its_own(state: &State, working_directory: &str) -> CreateSessionRequest {
-    let defaults = &state.context.loaded.settings.session;
-    let mut env = environment::inherited(std::env::vars_os(), &defaults.scrub_env);
-    env.extend(defaults.env.clone());
-    CreateSessionRequest {
-        working_directory: working_directory.to_owned(),
-        env,
-        shell: defaults.shell.clone(),
-        mode: mode(defaults.mode).into(),
-        task_id: state.task.clone(),
-        // Our environment is what start files have made of it already.
-        startup: StartupName::None.as_str().to_owned(),
-        ..CreateSessionRequest::default()
-    }
-}
-
 /// Refuses what cannot work before anything is asked.
 pub(super) fn check(state: &State, arguments: &Execute) -> Result<(), Failure> {
     let usage = |message: String| Failure::new(Kind::Usage, message);
@@ -109,12 +86,6 @@ pub(super) fn check(state: &State, arguments: &Execute) -> Result<(), Failure> {
         return Err(
             usage("a terminal for a command is not part of this version".to_owned())
                 .hint("leave out tty; many programs have a flag for use without a terminal"),
-        );
-    }
-    if arguments.background == Some(true) && arguments.session_id.is_some() {
-        return Err(
-            usage("a background command has a shell of its own".to_owned())
-                .hint("leave out session_id, or background"),
         );
     }
     let (bytes, most) = (
@@ -188,21 +159,20 @@ impl State {
 mod tests {
     use super::{Ask, Execute, timeout};
 
-    fn asked(cwd: Option<&str>, session: Option<&str>) -> String {
+    fn asked(cwd: Option<&str>) -> String {
         let arguments = Execute {
             cwd: cwd.map(str::to_owned),
             ..Execute::default()
         };
-        let ask = Ask::new(&arguments, session.map(str::to_owned), "/here");
+        let ask = Ask::new(&arguments, "s-x".to_owned(), "/here");
         ask.args.working_directory
     }
 
     #[test]
     fn a_directory_is_where_the_session_is_unless_asked() {
-        assert_eq!(asked(None, Some("s-x")), "");
-        assert_eq!(asked(Some("a"), Some("s-x")), "/here/a");
-        assert_eq!(asked(Some("/a"), Some("s-x")), "/a");
-        assert_eq!(asked(None, None), "/here");
+        assert_eq!(asked(None), "");
+        assert_eq!(asked(Some("a")), "/here/a");
+        assert_eq!(asked(Some("/a")), "/a");
     }
 
     #[test]

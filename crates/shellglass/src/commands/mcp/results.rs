@@ -153,8 +153,8 @@ pub(super) struct Waited {
     /// The command.
     pub shell_id: u32,
     /// What came first: exit, pattern, port, file, quiet or timeout.
-    pub reason: &'static str,
-    /// The line that matched, the port or the path.
+    pub reason: String,
+    /// What matched, the port or the path.
     pub matched: Option<String>,
     /// Whether it still runs.
     pub running: bool,
@@ -172,7 +172,7 @@ pub(super) struct Sessions {
     pub sessions: Vec<SessionLine>,
     /// Sessions that are not in the list.
     pub left_out: usize,
-    /// Commands that this connection runs in the background.
+    /// Commands in the background.
     pub background: Vec<BackgroundLine>,
 }
 

@@ -1,9 +1,9 @@
 //! The protocol's methods: each reads its arguments and asks whoever knows.
 
 use super::answer::Answer;
-use super::arguments::{self, WriteStdin, parse};
+use super::arguments::{self, parse};
 use super::state::State;
-use super::{execute, read, resources, sessions, tools, wait};
+use super::{execute, read, resources, sessions, stdin, tools, wait};
 use crate::error::{Failure, Kind};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation,
@@ -39,10 +39,7 @@ impl Server {
         match name {
             "execute_command" => execute::execute(state, parse(name, given)?, context).await,
             "read_output" => read::read(state, parse(name, given)?, context).await,
-            "write_stdin" => {
-                parse::<WriteStdin>(name, given)?;
-                Err(no_input_yet())
-            }
+            "write_stdin" => stdin::write(state, parse(name, given)?, context).await,
             "wait" => wait::wait(state, parse(name, given)?, context).await,
             "list_sessions" => sessions::list(state, parse(name, given)?).await,
             "cancel" => sessions::cancel(state, parse(name, given)?).await,
@@ -54,14 +51,6 @@ impl Server {
             other => Err(Failure::new(Kind::Usage, format!("no tool {other}"))),
         }
     }
-}
-
-fn no_input_yet() -> Failure {
-    let message = "write_stdin: standard input for a running command is not part of this version";
-    Failure::new(Kind::Failed, message).hint(
-        "commands read an empty standard input: give input when they begin, as in \
-         `printf 'yes\\n' | command`, or use a flag such as --yes",
-    )
 }
 
 /// What a resource's failure is for the protocol.

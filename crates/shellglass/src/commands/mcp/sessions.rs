@@ -39,20 +39,28 @@ pub(super) async fn list(state: &State, arguments: ListSessions) -> Result<Answe
         .sessions(arguments.include_disposed == Some(true))
         .await?;
     let own = state.own.lock().await.clone();
+    // A background command has a session for itself alone.
+    let (behind, sessions): (Vec<Session>, Vec<Session>) =
+        sessions.into_iter().partition(|session| session.background);
     let left_out = sessions.len().saturating_sub(SESSIONS_MAX);
     let shown = sessions.iter().take(SESSIONS_MAX);
     let sessions = Sessions {
         sessions: shown.map(|session| line(session, own.as_deref())).collect(),
         left_out,
-        background: background(state).await?,
+        background: background(state, &behind).await?,
     };
     Ok(Answer::new(listed(&sessions), &sessions, Went::Well))
 }
 
-/// This connection's commands in the background, and how each stands.
-async fn background(state: &State) -> Result<Vec<BackgroundLine>, Failure> {
-    let mut lines = Vec::new();
+/// Commands in the background: those that the daemon lists, also other
+/// connections', and of this connection also those that have ended.
+async fn background(state: &State, behind: &[Session]) -> Result<Vec<BackgroundLine>, Failure> {
+    let known = behind.iter().take(BACKGROUND_MAX);
+    let mut lines: Vec<BackgroundLine> = known.map(background_line).collect();
     for (shell_id, command) in state.background(BACKGROUND_MAX) {
+        if lines.iter().any(|line| line.shell_id == shell_id) {
+            continue;
+        }
         let shown = state.known(shell_id).shown;
         let now = state.piece(shell_id, shown, 1, 0).await?;
         lines.push(BackgroundLine {
@@ -63,6 +71,19 @@ async fn background(state: &State) -> Result<Vec<BackgroundLine>, Failure> {
         });
     }
     Ok(lines)
+}
+
+fn background_line(session: &Session) -> BackgroundLine {
+    let command = match session.running {
+        true => &session.active_command,
+        false => &session.last_command,
+    };
+    BackgroundLine {
+        shell_id: session.last_shell_id,
+        command: command.chars().take(COMMAND_CHARS_MAX).collect(),
+        running: session.running,
+        exit_code: session.last_exit_code.filter(|_| !session.running),
+    }
 }
 
 fn line(session: &Session, own: Option<&str>) -> SessionLine {

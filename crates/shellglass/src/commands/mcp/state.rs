@@ -37,10 +37,6 @@ const WAITING_MAX: usize = 32;
 pub(super) struct Known {
     /// The byte after the last one shown.
     pub shown: u64,
-    /// The process of its shell; 0 if another connection began it.
-    pub pid: u32,
-    /// The directory that it began in.
-    pub cwd: String,
     /// The command, if it runs in the background.
     pub background: Option<String>,
 }

@@ -18,7 +18,8 @@ is started in the session with `server &`, and waited for by the shell_id of tha
 missing. read_output gives any part by offset, or lines by search. Do not pipe into head or tail: \
 use head, tail and grep of execute_command.
 - The last line tells how it ended. An exit code other than 0 is the command's own answer.
-- Standard input is empty: use flags such as --yes, and no editors or pagers.
+- Standard input is empty: use flags such as --yes, and no editors or pagers. A command with \
+background: true reads what write_stdin gives it.
 - Commands may run behind walls (sandbox). What was denied is named in the result, with what to ask \
 for. If a command waits for a person's approval, say so to the person.";
 
@@ -62,7 +63,9 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool::<arguments::WriteStdin, results::ReadBack>(
             "write_stdin",
-            "Write to the standard input of a running command. Not available in this version.",
+            "Write to the standard input of a running command that was started with background: \
+             true, and show what it wrote since. Control characters: \\u0003 interrupts the command, \
+             \\u0004 ends its input.",
             Effect::Changes,
         ),
         tool::<arguments::Wait, results::Waited>(

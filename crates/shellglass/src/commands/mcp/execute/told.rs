@@ -37,10 +37,7 @@ async fn shown(state: &State, course: &Course, look: &Look) -> Result<Shown, Fai
         _ => look.at(&course.heard.bytes),
     };
     if let Some(begun) = &course.begun {
-        state.note(begun.shell_id, |known| {
-            known.shown = shown.next_offset;
-            known.pid = begun.pid;
-        });
+        state.note(begun.shell_id, |known| known.shown = shown.next_offset);
     }
     Ok(shown)
 }
@@ -69,7 +66,8 @@ async fn exited(
     let details = exit.exit_details.clone().unwrap_or_default();
     let cwd = Some(exit.cwd.clone()).filter(|cwd| !cwd.is_empty());
     let before = match (&call.ask.session, &cwd) {
-        (Some(session), Some(cwd)) => state.moved(session, cwd),
+        // A background command leaves its session where it is.
+        (session, Some(cwd)) if !call.asked.is_background => state.moved(session, cwd),
         _ => None,
     };
     let executed = Executed {
@@ -115,13 +113,11 @@ async fn still_running(
 ) -> Result<Answer, Failure> {
     let shown = shown(state, course, &call.asked.look).await?;
     let directory = &call.ask.args.working_directory;
-    let cwd = match (&call.ask.session, directory.is_empty()) {
-        (Some(session), true) => state.directory(session),
-        _ => Some(directory.clone()),
+    let cwd = match directory.is_empty() {
+        true => state.directory(&call.ask.session),
+        false => Some(directory.clone()),
     };
-    let beginning = cwd.clone().unwrap_or_default();
     state.note(begun.shell_id, |known| {
-        known.cwd = beginning;
         if call.asked.is_background {
             known.background = Some(call.ask.args.command.clone());
         }
@@ -148,7 +144,7 @@ async fn not_begun(state: &State, call: Call, course: &Course) -> Result<Answer,
     let mut executed = Executed {
         status: Status::Queued,
         running: true,
-        session_id: call.ask.session.clone(),
+        session_id: Some(call.ask.session.clone()),
         hint: Some(AGAIN.to_owned()),
         ..Executed::default()
     };
@@ -191,9 +187,10 @@ fn waits_for_a_person(pending: &ShellApprovalPending) -> String {
 
 /// Why a command has to wait that nobody is asked about.
 async fn busy_with(state: &State, ask: &Ask) -> String {
-    let Some(session_id) = ask.session.clone() else {
+    if ask.args.is_background {
         return "The command's shell has not come up yet.".to_owned();
-    };
+    }
+    let session_id = ask.session.clone();
     let get = |mut client: Client, request| async move { client.get_session(request).await };
     let request = SessionRef {
         session_id: session_id.clone(),

@@ -1,0 +1,192 @@
+//! Background commands: each in a session of its own, cut from the one that it
+//! is started in. So it outlives that session, its task and the daemon.
+
+use super::{Caller, Engine, Handle, OrderSpec, SessionSpec};
+use crate::actor::{Cut, CutOrder, Message, NotTaken, Taken, Typed, lock};
+use crate::driver;
+use crate::errors::{ExecuteError, LookupError, StdinError};
+use glass_model::{EventIndex, Mode, SandboxPolicy, Session, ShellId, Stdin};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// What a caller may write at once, in bytes.
+const TYPED_BYTES_MAX: usize = 1 << 20;
+
+/// How long a command that does not read is waited for before its caller hears
+/// of it, in milliseconds.
+const UNREAD_MS_MAX: u64 = 1_000;
+
+/// Between two tries to write to a command that does not read.
+const UNREAD_LOOK: Duration = Duration::from_millis(5);
+
+/// Between two looks at a shell that is coming up.
+const COMING_UP_LOOK: Duration = Duration::from_millis(10);
+
+/// Characters of a command in the name of its session.
+const NAME_CHARS_MAX: usize = 200;
+
+/// A background command's session.
+#[derive(Clone, Debug)]
+pub struct Background {
+    /// What it is made from.
+    pub origin: Origin,
+    /// What the command reads.
+    pub stdin: Stdin,
+}
+
+/// What the session of a background command is made from.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// From this session: its directory, what it exports, its workspace, its
+    /// owner, its task and its rights.
+    Session(String),
+    /// From nothing.
+    Fresh(Box<SessionSpec>),
+}
+
+impl Engine {
+    /// Makes the session of a background command.
+    pub(super) async fn background(
+        &self,
+        caller: &Caller,
+        background: Background,
+        order: &OrderSpec,
+    ) -> Result<Session, ExecuteError> {
+        let Background { origin, stdin } = background;
+        let (bytes, most) = (order.command.len(), driver::PLAIN_BYTES_MAX);
+        if stdin == Stdin::Open && bytes > most {
+            let why = format!(
+                "a command with standard input has at most {most} bytes, and this has {bytes}"
+            );
+            return Err(ExecuteError::Invalid(why));
+        }
+        let named = SessionSpec {
+            name: order.command.chars().take(NAME_CHARS_MAX).collect(),
+            ephemeral: true,
+            background: Some(stdin),
+            mode: Some(Mode::Line),
+            ..SessionSpec::default()
+        };
+        match origin {
+            Origin::Session(id) => self.cut_from(caller, &id, named, order).await,
+            Origin::Fresh(spec) => {
+                let spec = SessionSpec {
+                    name: named.name,
+                    ephemeral: true,
+                    background: named.background,
+                    mode: named.mode,
+                    ..*spec
+                };
+                Ok(self.create(caller, spec).await?)
+            }
+        }
+    }
+
+    async fn cut_from(
+        &self,
+        caller: &Caller,
+        id: &str,
+        named: SessionSpec,
+        order: &OrderSpec,
+    ) -> Result<Session, ExecuteError> {
+        let from = self.session(caller, id)?.session;
+        if from.mode == Mode::Pty {
+            return Err(ExecuteError::Interactive(from.id));
+        }
+        let disposed = || LookupError::Disposed(from.id.clone());
+        let handle = self.live(&from.id).ok_or_else(disposed)?;
+        let policy = self.order_rights(caller, &from, &handle, order)?;
+        let cut = self.ask_cut(&handle, &policy).await.ok_or_else(disposed)?;
+        let spec = SessionSpec {
+            working_directory: cut.cwd,
+            shell: from.shell.path.clone(),
+            task: from.task.clone(),
+            sandbox: from.sandbox.clone(),
+            workspace_root: from.workspace_root.clone(),
+            startup: Some(from.startup),
+            ..named
+        };
+        let mut session = self.plan_session(caller, spec)?;
+        session.env = cut.env;
+        session.owner = from.owner;
+        session.chosen = from.chosen;
+        self.context_commit(&session)?;
+        self.spawn_actor(session.clone(), EventIndex(0), cut.ours, None)?;
+        if let Some(made) = lock(&self.0.sessions).get_mut(&session.id) {
+            // What a person allowed for the session holds here, too.
+            made.gate = handle.gate.clone();
+        }
+        Ok(session)
+    }
+
+    /// What a command with these rights takes along from a session.
+    async fn ask_cut(&self, handle: &Handle, policy: &SandboxPolicy) -> Option<Cut> {
+        let limits = &self.0.context.settings.limits;
+        let until = Instant::now() + Duration::from_millis(u64::from(limits.startup_ms_max));
+        loop {
+            let (reply, answer) = oneshot::channel();
+            let policy = policy.clone();
+            let order = Box::new(CutOrder { policy, reply });
+            handle.mailbox.send(Message::Cut(order)).await.ok()?;
+            let cut = answer.await.ok()?;
+            if cut.settled || Instant::now() >= until {
+                return Some(cut);
+            }
+            tokio::time::sleep(COMING_UP_LOOK).await;
+        }
+    }
+
+    /// Gives a background command what somebody typed. Ctrl+C interrupts it and
+    /// Ctrl+D ends its standard input; all else is written as it is. Returns how
+    /// much it had written before.
+    pub async fn write_stdin(
+        &self,
+        caller: &Caller,
+        id: ShellId,
+        typed: &str,
+    ) -> Result<u64, StdinError> {
+        let (bytes, max) = (typed.len(), TYPED_BYTES_MAX);
+        if bytes > max {
+            return Err(StdinError::TooLong { bytes, max });
+        }
+        let execution = self.execution(caller, id)?;
+        let handle = self.live(&execution.session).ok_or(StdinError::Over(id))?;
+        let mut taken = 0;
+        let mut before = None;
+        let mut until = Instant::now() + Duration::from_millis(UNREAD_MS_MAX);
+        loop {
+            let rest = typed.as_bytes()[taken..].to_vec();
+            let given = match give(&handle, id, rest).await {
+                Ok(given) => given,
+                Err(NotTaken::Ended) => return Err(StdinError::Ended { id, taken, bytes }),
+                Err(NotTaken::Over) => return Err(StdinError::Over(id)),
+                Err(NotTaken::NotBegun) => return Err(StdinError::NotBegun(id)),
+                Err(NotTaken::Refused) => return Err(StdinError::Refused(id)),
+                Err(NotTaken::Kept) => return Err(StdinError::Kept(id)),
+            };
+            let before = *before.get_or_insert(given.output_before);
+            taken += given.bytes;
+            if taken >= bytes {
+                return Ok(before);
+            }
+            if given.bytes > 0 {
+                until = Instant::now() + Duration::from_millis(UNREAD_MS_MAX);
+            } else if Instant::now() >= until {
+                return Err(StdinError::Full { id, taken, bytes });
+            }
+            tokio::time::sleep(UNREAD_LOOK).await;
+        }
+    }
+}
+
+async fn give(handle: &Handle, shell_id: ShellId, bytes: Vec<u8>) -> Result<Taken, NotTaken> {
+    let (reply, answer) = oneshot::channel();
+    let typed = Typed {
+        shell_id,
+        bytes,
+        reply,
+    };
+    let sent = handle.mailbox.send(Message::Type(typed)).await;
+    sent.map_err(|_| NotTaken::Over)?;
+    answer.await.map_err(|_| NotTaken::Over)?
+}
