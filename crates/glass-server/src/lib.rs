@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 mod answer;
-mod audit;
 mod attach;
+mod audit;
 mod auth;
 mod authority;
 mod history;

@@ -2,8 +2,8 @@
 //! completions.
 
 mod approvals;
-mod audit;
 mod attach;
+mod audit;
 mod sandbox;
 
 use crate::commands::filter::Filter;

@@ -1,8 +1,8 @@
 //! One module for each command.
 
 mod approvals;
-pub(crate) mod audit;
 mod attach;
+pub(crate) mod audit;
 mod cancel;
 mod config;
 mod doctor;

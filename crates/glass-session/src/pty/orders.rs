@@ -73,9 +73,9 @@ impl Task {
             // Nothing is executed here, and so nothing is asked about.
             Message::Execute { reply, .. } => drop(reply),
             Message::Answer { reply, .. } => {
-                let _ = reply.send(false);
+                let _ = reply.send(Ok(false));
             }
-            Message::Judge { .. } => {}
+            Message::Judge { .. } | Message::Remark { .. } => {}
         }
     }
 

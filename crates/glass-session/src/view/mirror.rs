@@ -4,13 +4,14 @@
 //! mirror, or leaving one unread, changes nothing for the session.
 
 use super::Shown;
-use crate::engine::{Caller, Engine};
+use crate::engine::{Caller, Engine, Late, Projection};
 use crate::errors::LookupError;
 use crate::feed::Follower;
 use bytes::Bytes;
 use glass_model::{Event, EventBody, EventIndex, Session, SessionId};
 use glass_vt::mirror::{Mirror, MirrorEvent, replay_bytes_max};
 use std::collections::VecDeque;
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Ctrl+C, as a terminal sends it.
@@ -19,6 +20,10 @@ const CTRL_C: u8 = 0x03;
 /// Answers to what was typed that wait for the reader. More say nothing new.
 const FLASHES_MAX: usize = 4;
 
+/// When nothing has come for this long, somebody may be waiting for the little
+/// that is held back.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// Events that one look at the stored history takes.
 const BATCH_EVENTS_MAX: usize = 1024;
 
@@ -26,13 +31,16 @@ const BATCH_EVENTS_MAX: usize = 1024;
 const FRAME_BYTES_MAX: usize = 256 * 1024;
 
 pub(super) struct MirrorReader {
-    engine: Engine,
     follower: Follower,
+    /// Takes secrets out of what is shown.
+    projection: Projection,
     mirror: Mirror,
     ready: VecDeque<Shown>,
     /// The replay ends before this event; none once it has.
     replay_end: Option<EventIndex>,
     flashes: mpsc::Receiver<()>,
+    /// Whether what little is held back has been shown since the last event.
+    has_paused: bool,
     /// Whether the session's last event was shown.
     disposed: bool,
     over: bool,
@@ -77,12 +85,13 @@ pub(super) async fn open(
     }
     let (flash, flashes) = mpsc::channel(FLASHES_MAX);
     let mut reader = MirrorReader {
-        engine: engine.clone(),
         follower,
+        projection: engine.projection(&id),
         mirror,
         ready,
         replay_end: Some(next),
         flashes,
+        has_paused: false,
         disposed: session.disposed_ms.is_some(),
         over: false,
     };
@@ -132,11 +141,20 @@ impl MirrorReader {
             if self.over {
                 return Ok(None);
             }
+            let may_pause = !self.has_paused && self.projection.holds();
             tokio::select! {
                 events = self.follower.next() => match events? {
-                    Some(events) => self.show(&events)?,
+                    Some(events) => {
+                        self.has_paused = false;
+                        self.show(&events)?;
+                    }
                     None => self.end()?,
                 },
+                () = tokio::time::sleep(PAUSE), if may_pause => {
+                    self.has_paused = true;
+                    let late = self.projection.pause();
+                    self.show_late(late);
+                }
                 // A writer that is gone types nothing.
                 Some(()) = self.flashes.recv() => self.ready.push_back(Shown::ReadOnlyInput),
             }
@@ -169,7 +187,13 @@ impl MirrorReader {
             self.mirror.skip(output);
             return Ok(());
         }
-        let (event, bytes) = self.engine.with_bytes(event)?;
+        if let (Some(id), EventBody::Exit { .. }) = (event.shell_id, &event.body) {
+            for late in self.projection.rest(id)? {
+                let bytes = &late.bytes;
+                self.mirror.show(MirrorEvent::Output { bytes }, out);
+            }
+        }
+        let (event, bytes) = self.projection.show(event)?;
         let shown = match &event.body {
             EventBody::Output { .. } => MirrorEvent::Output { bytes: &bytes },
             EventBody::CommandStart { command, .. } => MirrorEvent::CommandStart { command },
@@ -184,6 +208,15 @@ impl MirrorReader {
         };
         self.mirror.show(shown, out);
         Ok(())
+    }
+
+    fn show_late(&mut self, late: Vec<Late>) {
+        let mut out = Vec::new();
+        for late in &late {
+            let bytes = &late.bytes;
+            self.mirror.show(MirrorEvent::Output { bytes }, &mut out);
+        }
+        self.push(&mut out);
     }
 
     fn push(&mut self, out: &mut Vec<u8>) {
@@ -208,6 +241,8 @@ impl MirrorReader {
             return Err(LookupError::Stopping);
         }
         self.over = true;
+        let late = self.projection.end();
+        self.show_late(late);
         if self.replay_end.is_some() {
             self.settle();
         }
