@@ -217,6 +217,39 @@ async fn what_a_command_prints_takes_no_part_in_the_conversation() {
 }
 
 #[tokio::test]
+async fn a_mirror_shows_no_secrets() {
+    let daemon = Daemon::start("");
+    let request = CreateSessionRequest {
+        shell: "bash".to_owned(),
+        startup: "none".to_owned(),
+        mode: SessionMode::Pipe.into(),
+        env: [(
+            "DEPLOY_TOKEN".to_owned(),
+            "f00ba4-9182-secret-word".to_owned(),
+        )]
+        .into(),
+        ..CreateSessionRequest::default()
+    };
+    let session = TestSession::create(&daemon, request).await;
+    let mut live = Viewer::open(&session.client, open(&session)).await;
+    live.ready().await;
+    session
+        .run("printf %s \"$DEPLOY_TOKEN\" | head -c 9; sleep 0.3; printf %s \"${DEPLOY_TOKEN:9}\"")
+        .await;
+    live.until("\x1b]633;D;0\x07").await;
+    let mut late = Viewer::open(&session.client, open(&session)).await;
+    late.ready().await;
+    for viewer in [&live, &late] {
+        let text = viewer.text();
+        assert!(
+            text.contains("\x1b]633;C\x07[REDACTED:DEPLOY_TOKEN]\x1b]633;D;0"),
+            "{text:?}"
+        );
+        assert!(!text.contains("secret-word"));
+    }
+}
+
+#[tokio::test]
 async fn a_mirror_ends_with_its_session_and_shows_what_is_over() {
     let daemon = Daemon::start("");
     let session = TestSession::with(&daemon, "bash", SessionMode::Line).await;

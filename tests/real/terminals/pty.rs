@@ -233,7 +233,7 @@ async fn output_is_batched_over_four_milliseconds() {
     assert!(frames <= most, "{frames} frames, {most} expected at most");
     assert_eq!(
         viewer.text().matches('.').count(),
-        4000 + 2,
+        4000 + 3,
         "nothing is missing"
     );
 }

@@ -110,6 +110,11 @@ impl Ready {
             queued: 0,
             last: None,
             approvals: Vec::new(),
+            secrets: self
+                .parts
+                .context
+                .detectors
+                .secrets(&self.parts.session.env),
         }
     }
 

@@ -20,23 +20,27 @@ const CTRL_C: u8 = 0x03;
 /// Answers to what was typed that wait for the reader. More say nothing new.
 const FLASHES_MAX: usize = 4;
 
+/// When nothing has come for this long, somebody may be waiting for the little
+/// that is held back.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// Events that one look at the stored history takes.
 const BATCH_EVENTS_MAX: usize = 1024;
-
-/// How long nothing comes before what is held back is shown.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// Bytes that are gathered into one frame.
 const FRAME_BYTES_MAX: usize = 256 * 1024;
 
 pub(super) struct MirrorReader {
-    projection: Projection,
     follower: Follower,
+    /// Takes secrets out of what is shown.
+    projection: Projection,
     mirror: Mirror,
     ready: VecDeque<Shown>,
     /// The replay ends before this event; none once it has.
     replay_end: Option<EventIndex>,
     flashes: mpsc::Receiver<()>,
+    /// Whether what little is held back has been shown since the last event.
+    has_paused: bool,
     /// Whether the session's last event was shown.
     disposed: bool,
     over: bool,
@@ -81,12 +85,13 @@ pub(super) async fn open(
     }
     let (flash, flashes) = mpsc::channel(FLASHES_MAX);
     let mut reader = MirrorReader {
-        projection: engine.projection(&id),
         follower,
+        projection: engine.projection(&id),
         mirror,
         ready,
         replay_end: Some(next),
         flashes,
+        has_paused: false,
         disposed: session.disposed_ms.is_some(),
         over: false,
     };
@@ -136,12 +141,20 @@ impl MirrorReader {
             if self.over {
                 return Ok(None);
             }
+            let may_pause = !self.has_paused && self.projection.holds();
             tokio::select! {
                 events = self.follower.next() => match events? {
-                    Some(events) => self.show(&events)?,
+                    Some(events) => {
+                        self.has_paused = false;
+                        self.show(&events)?;
+                    }
                     None => self.end()?,
                 },
-                () = tokio::time::sleep(PAUSE), if self.projection.holds() => self.pause(),
+                () = tokio::time::sleep(PAUSE), if may_pause => {
+                    self.has_paused = true;
+                    let late = self.projection.pause();
+                    self.show_late(late);
+                }
                 // A writer that is gone types nothing.
                 Some(()) = self.flashes.recv() => self.ready.push_back(Shown::ReadOnlyInput),
             }
@@ -173,9 +186,11 @@ impl MirrorReader {
         if output > 0 && self.mirror.drops_whole(output) {
             return Ok(());
         }
-        if let (EventBody::Exit { .. }, Some(id)) = (&event.body, event.shell_id) {
-            let late = self.projection.rest(id)?;
-            self.show_late(late, out);
+        if let (Some(id), EventBody::Exit { .. }) = (event.shell_id, &event.body) {
+            for late in self.projection.rest(id)? {
+                let bytes = &late.bytes;
+                self.mirror.show(MirrorEvent::Output { bytes }, out);
+            }
         }
         let (event, bytes) = self.projection.show(event)?;
         let shown = match &event.body {
@@ -194,19 +209,12 @@ impl MirrorReader {
         Ok(())
     }
 
-    /// Output that was held back because it could have become a secret.
-    fn show_late(&mut self, late: Vec<Late>, out: &mut Vec<u8>) {
-        for Late { bytes, .. } in &late {
-            self.mirror.show(MirrorEvent::Output { bytes }, out);
-        }
-    }
-
-    /// Nothing more has come: somebody may wait for the little that is held
-    /// back.
-    fn pause(&mut self) {
-        let late = self.projection.pause();
+    fn show_late(&mut self, late: Vec<Late>) {
         let mut out = Vec::new();
-        self.show_late(late, &mut out);
+        for late in &late {
+            let bytes = &late.bytes;
+            self.mirror.show(MirrorEvent::Output { bytes }, &mut out);
+        }
         self.push(&mut out);
     }
 
@@ -232,6 +240,8 @@ impl MirrorReader {
             return Err(LookupError::Stopping);
         }
         self.over = true;
+        let late = self.projection.end();
+        self.show_late(late);
         if self.replay_end.is_some() {
             self.settle();
         }
