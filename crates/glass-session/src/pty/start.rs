@@ -104,7 +104,6 @@ impl Ready {
         session.cols = u32::from(size.columns);
         session.rows = u32::from(size.rows);
         Live {
-            secrets: self.parts.context.detectors.secrets(&session.env),
             session,
             running: Some((execution.shell_id, execution.command.clone())),
             queued: 0,
