@@ -31,9 +31,9 @@ impl Key<'_> {
 
 /// The first key of what was typed; none of nothing.
 pub fn first_key(typed: &[u8]) -> Option<Key<'_>> {
-    match typed.first()? {
-        &INTERRUPT => Some(Key::Interrupt),
-        &END => Some(Key::End),
+    match *typed.first()? {
+        INTERRUPT => Some(Key::Interrupt),
+        END => Some(Key::End),
         _ => {
             let is_key = |byte: &u8| matches!(*byte, INTERRUPT | END);
             let end = typed.iter().position(is_key).unwrap_or(typed.len());

@@ -3,7 +3,7 @@
 use glass_proto::agent::v1::sandbox_policy::Type;
 use glass_proto::agent::v1::shell_result::Result as Kind;
 use glass_proto::agent::v1::shell_stream::Event as Item;
-use glass_proto::agent::v1::{self as agent, SandboxPolicy, ShellAbortReason};
+use glass_proto::agent::v1::{SandboxPolicy, ShellAbortReason};
 use glass_proto::shellglass::v1::{self as wire, CreateSessionRequest, SessionMode};
 use shellglass_tests::calls::{failure, refused, success, told};
 use shellglass_tests::{Daemon, TestSession};
