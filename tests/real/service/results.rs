@@ -346,11 +346,6 @@ async fn what_this_version_does_not_have_is_refused() {
     let daemon = Daemon::start("");
     let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
     let mut client = session.client.clone();
-    let pty = CreateSessionRequest {
-        mode: SessionMode::Pty.into(),
-        ..CreateSessionRequest::default()
-    };
-    refused(client.create_session(pty).await, Code::InvalidArgument);
     let elsewhere = CreateSessionRequest {
         host: "ssh://somewhere".to_owned(),
         ..CreateSessionRequest::default()
