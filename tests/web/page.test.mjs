@@ -181,6 +181,30 @@ test('after ten tries a person is asked', async () => {
   await page.locator(`[data-session="${id}"]`).waitFor();
 });
 
+test('a terminal is opened, used, given back and watched by another', async () => {
+  const page = await browser.page(daemon.address);
+  await page.getByRole('button', { name: 'New terminal' }).click();
+  await page.getByText('your keyboard').waitFor();
+  await page.locator('.screen').click();
+  await page.keyboard.type('echo $((40 + 2)); stty size\n');
+  await untilRow(page, 'the answer', (row) => row === '42');
+  const watching = await browser.page(page.url());
+  await watching.getByText('read-only', { exact: true }).waitFor();
+  await untilRow(watching, 'the same', (row) => row === '42');
+  await watching.locator('.screen').click();
+  await watching.keyboard.type('echo no');
+  await watching.locator('.screen.flash').waitFor();
+  await page.getByRole('button', { name: 'Give the keyboard back' }).click();
+  await page.getByText('read-only', { exact: true }).waitFor();
+  await watching.getByRole('button', { name: 'Take the keyboard' }).click();
+  await watching.getByText('your keyboard').waitFor();
+  await watching.locator('.screen').click();
+  await watching.keyboard.type('echo taken-$((1 + 1))\n');
+  for (const view of [page, watching]) await untilRow(view, 'what was typed', (row) => row === 'taken-2');
+  assert.ok(!(await rows(page)).some((row) => row.includes('echo no')), 'nothing was typed read-only');
+  assert.deepEqual(browser.errors, []);
+});
+
 test('hostile output stays output', async () => {
   const id = await daemon.session('hostile');
   const page = await browser.page(daemon.address);

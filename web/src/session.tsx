@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { call } from './api';
 import { baseName } from './format';
 import type { Standing } from './line';
-import { complain, sessions } from './state';
+import { complain, held, hold, sessions } from './state';
 import { Mirror } from './terminal';
 import { Timeline } from './timeline';
 import type { Execution, History } from './wire';
@@ -53,9 +53,13 @@ export function SessionView({ id }: { id: string }) {
   const failure = useSignal<string | null>(null);
   const { executions, changed } = useExecutions(id);
   const shown = sessions.value.get(id);
+  // What was made here is a terminal, also before the daemon tells of it.
+  const isHeld = held.value.has(id);
+  const isTerminal = shown === undefined ? isHeld : shown.session.mode === 'SESSION_MODE_PTY';
+  const writes = isTerminal && isHeld;
   useEffect(() => {
     if (screen.current === null) return;
-    const opened = new Mirror(screen.current, id, {
+    const opened = new Mirror(screen.current, id, { isTerminal, writes }, {
       stands: (now) => {
         standing.value = now;
         if (now.kind === 'live') changed();
@@ -67,7 +71,7 @@ export function SessionView({ id }: { id: string }) {
     mirror.current = opened;
     opened.focus();
     return () => opened.close();
-  }, []);
+  }, [isTerminal, writes]);
   useEffect(changed, [shown?.session.lastShellId, shown?.session.running]);
   const cwd = shown?.session.workingDirectory ?? '';
   const name = shown?.session.name || baseName(cwd) || id;
@@ -82,12 +86,17 @@ export function SessionView({ id }: { id: string }) {
         <span class="path">{cwd}</span>
         <span class="spacer" />
         <span class="state" data-state={standing.value.kind}>
-          {isOver.value ? 'over' : standing.value.kind === 'live' ? 'read-only mirror' : 'not connected'}
+          {isOver.value ? 'over' : standing.value.kind !== 'live' ? 'not connected' : writes ? 'your keyboard' : 'read-only'}
         </span>
         {standing.value.kind === 'lost' && (
           <button type="button" onClick={() => mirror.current?.retry()}>Connect again</button>
         )}
-        {shown?.session.running === true && (
+        {isTerminal && (
+          <button type="button" aria-pressed={writes} onClick={() => hold(id, !writes)}>
+            {writes ? 'Give the keyboard back' : 'Take the keyboard'}
+          </button>
+        )}
+        {!isTerminal && shown?.session.running === true && (
           <button type="button" class="danger" onClick={() => mirror.current?.interrupt()}>
             Cancel <kbd>Ctrl+C</kbd>
           </button>
@@ -98,8 +107,8 @@ export function SessionView({ id }: { id: string }) {
       </header>
       {failure.value !== null && <p class="banner bad" role="alert">{failure.value}</p>}
       <div class="panes">
-        <div class="screen" ref={screen} role="region" aria-label="Terminal, read-only" />
-        <Timeline executions={executions.value} onReveal={(fromLast) => mirror.current?.reveal(fromLast)} />
+        <div class="screen" ref={screen} role="region" aria-label={writes ? 'Terminal' : 'Terminal, read-only'} />
+        {!isTerminal && <Timeline executions={executions.value} onReveal={(fromLast) => mirror.current?.reveal(fromLast)} />}
       </div>
     </div>
   );

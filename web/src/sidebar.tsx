@@ -2,7 +2,7 @@
 
 import { baseName, duration } from './format';
 import {
-  drawer, ended, groups, hints, now, ordered, search, select, selected, toggleEnded, version,
+  drawer, ended, groups, hints, newTerminal, now, ordered, search, select, selected, toggleEnded, version,
 } from './state';
 import type { Session, Shown } from './wire';
 
@@ -75,6 +75,7 @@ export function Sidebar() {
           value={search.value}
           onInput={(event) => { search.value = event.currentTarget.value; }}
         />
+        <button type="button" onClick={() => void newTerminal()}>New terminal</button>
       </div>
       <div class="list">
         {groups.value.map((group) => (

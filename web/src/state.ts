@@ -65,6 +65,28 @@ export function step(by: number): void {
   if (next !== undefined) select(next.session.sessionId);
 }
 
+/** Terminals that were made here, or whose keyboard was taken. */
+export const held = signal<ReadonlySet<string>>(new Set());
+
+/** Takes a terminal's keyboard, or gives it back. */
+export function hold(id: string, writes: boolean): void {
+  const next = new Set(held.value);
+  if (writes) next.add(id);
+  else next.delete(id);
+  held.value = next;
+}
+
+/** Makes a terminal and shows it. */
+export async function newTerminal(): Promise<void> {
+  try {
+    const { sessionId } = await call<Session>('CreateSession', { mode: 'SESSION_MODE_PTY' });
+    hold(sessionId, true);
+    select(sessionId);
+  } catch (error) {
+    complain(error);
+  }
+}
+
 /** Tells the person what went wrong. */
 export function complain(error: unknown): void {
   const hint = error instanceof Refused && error.hint !== '' ? ` (${error.hint})` : '';

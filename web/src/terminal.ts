@@ -22,6 +22,8 @@ const RESET = '\x1bc';
 const INTERRUPT = new Uint8Array([3]);
 
 const DARK = { background: '#0b1416', foreground: '#d7e0e0', cursor: '#0b1416', selectionBackground: '#2f5a5a' };
+/** A terminal has a cursor, and programs that expect a dark ground. */
+const DARK_TERMINAL = { ...DARK, cursor: '#5ecfc2' };
 const LIGHT = {
   background: '#fbfcfc', foreground: '#16211f', cursor: '#fbfcfc', selectionBackground: '#b7dcd7',
   black: '#16211f', red: '#b3261e', green: '#1d6b2f', yellow: '#7a5200', blue: '#1f4fa3',
@@ -43,6 +45,12 @@ export interface Hooks {
   error(message: string): void;
 }
 
+/** How a session is looked at: a terminal of its own has a keyboard to take. */
+export interface Manner {
+  isTerminal: boolean;
+  writes: boolean;
+}
+
 export class Mirror {
   private readonly terminal: Terminal;
   private readonly fit = new FitAddon();
@@ -59,12 +67,13 @@ export class Mirror {
   constructor(
     private readonly element: HTMLElement,
     sessionId: string,
+    private readonly manner: Manner,
     private readonly hooks: Hooks,
   ) {
     this.terminal = new Terminal({
       convertEol: false,
       cursorBlink: false,
-      cursorInactiveStyle: 'none',
+      cursorInactiveStyle: manner.isTerminal ? 'outline' : 'none',
       fontFamily: 'ui-monospace, "SF Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
       fontSize: 13,
       linkHandler: { activate: (_event, uri) => openLink(uri) },
@@ -90,7 +99,9 @@ export class Mirror {
     this.line = new Line('/ws/terminal', {
       opened: (line) => {
         const { cols, rows } = this.terminal;
-        line.send({ type: 'init', sessionId, cols, rows, view: 'mirror', windowBytes: WINDOW_BYTES });
+        const view = manner.isTerminal ? 'terminal' : 'mirror';
+        const readOnly = !manner.writes;
+        line.send({ type: 'init', sessionId, cols, rows, view, readOnly, windowBytes: WINDOW_BYTES });
       },
       text: (message, line) => this.told(message, line),
       bytes: (bytes) => this.show(bytes),
@@ -132,6 +143,7 @@ export class Mirror {
 
   private theme() {
     const chosen = document.documentElement.dataset.theme;
+    if (this.manner.isTerminal) return DARK_TERMINAL;
     return chosen === 'dark' || (chosen !== 'light' && this.scheme.matches) ? DARK : LIGHT;
   }
 
@@ -179,6 +191,8 @@ export class Mirror {
     const isCopy = (event.ctrlKey || event.metaKey) && event.key === 'c';
     // With something selected, Ctrl+C copies as it does everywhere.
     if (isCopy && this.terminal.hasSelection()) return false;
+    // A terminal that is written to has every key but those of the page.
+    if (this.manner.writes) return !(event.altKey && /^(Digit[1-9]|ArrowUp|ArrowDown)$/.test(event.code));
     // Keys of the page, and leaving the terminal by keyboard.
     return !event.altKey && event.key !== 'Tab';
   }

@@ -76,7 +76,8 @@ fn spec(open: &wire::AttachOpen) -> Result<ViewSpec, Status> {
     })
 }
 
-fn refuse(error: AttachError) -> Status {
+/// Why there is no view, as the wire has it.
+pub(crate) fn refuse(error: AttachError) -> Status {
     let message = error.to_string();
     match error {
         AttachError::Lookup(error) => status::lookup(error),

@@ -152,9 +152,12 @@ async fn what_cannot_be_shown_is_an_error_that_says_why() {
             json!({ "type": "init", "sessionId": "s-nosuchsession" }),
             "no session",
         ),
-        (json!({ "type": "init" }), "not part of this version"),
         (
             json!({ "type": "init", "sessionId": session, "view": "terminal" }),
+            "no terminal view",
+        ),
+        (
+            json!({ "type": "init", "sessionId": session, "view": "console" }),
             "not part of",
         ),
         (json!({ "type": "hello" }), "init"),
@@ -218,4 +221,39 @@ async fn a_view_that_does_not_read_slows_nobody() {
         }
     }
     assert_eq!(late, bytes);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_terminal_takes_what_is_typed_and_a_read_only_one_does_not() {
+    let glass = Glass::start("");
+    let mut typing = glass.open("/ws/terminal").await;
+    typing
+        .tell(&json!({ "type": "init", "cols": 100, "rows": 20 }))
+        .await;
+    let (told, _) = typing.until("ready").await;
+    assert_eq!(told[0]["type"], "opened");
+    assert!(told[0]["pid"].as_i64().unwrap() > 0, "{told:?}");
+    let session = told[0]["sessionId"].as_str().unwrap().to_owned();
+    let mut watching = glass.open("/ws/terminal").await;
+    let init = json!({ "type": "init", "sessionId": session, "readOnly": true });
+    watching.tell(&init).await;
+    watching.until("ready").await;
+    watching.send(Message::binary(b"x".to_vec())).await;
+    watching.message("readonly").await;
+    let line = b"stty size; echo is-$((6 * 7))\r".to_vec();
+    typing.send(Message::binary(line)).await;
+    for view in [&mut typing, &mut watching] {
+        let mut shown = String::new();
+        while !shown.contains("is-42") {
+            let Some(message) = view.next().await else {
+                panic!("closed after {shown:?}");
+            };
+            if let Message::Binary(bytes) = message {
+                shown.push_str(&String::from_utf8_lossy(&bytes));
+            }
+        }
+        assert!(shown.contains("20 100"), "{shown:?}");
+    }
+    glass.done("person", "DisposeSession", &json!({ "sessionId": session }));
+    typing.message("exit").await;
 }

@@ -2,6 +2,7 @@
 
 mod flow;
 mod message;
+mod pty;
 
 use super::Glass;
 use super::socket::{Gone, Said, Socket, Upgrade, accept};
@@ -11,13 +12,14 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use flow::Flow;
-use glass_model::EventIndex;
+use glass_model::{EventIndex, Mode};
 use glass_session::{Caller, LookupError};
 use message::{Control, Init, View};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
+use tonic::Status;
 
 /// Time for a client to say what it wants to see.
 const INIT_DEADLINE: Duration = Duration::from_secs(10);
@@ -48,22 +50,26 @@ async fn run(glass: Arc<Glass>, caller: Caller, mut socket: Socket) -> Result<()
         Ok(init) => init,
         Err(why) => return socket.fail(&why).await,
     };
-    if !matches!(init.view, View::Default | View::Mirror) {
-        let why = "this view is not part of this version; hint: use mirror";
-        return socket.fail(why).await;
-    }
-    let from = EventIndex(init.from_index);
     let watched = Watched {
         glass,
         caller,
-        session: init.session,
+        session: init.session.clone(),
     };
-    match watched.open(from).await {
-        Ok((pieces, cwd)) => {
-            let flow = Flow::new(init.window_bytes);
-            mirror(watched, socket, pieces, cwd, flow).await
+    match (&init.view, watched.is_on_terminal()) {
+        (View::Console, _) => {
+            let why = "the console view is not part of this version; hint: use mirror";
+            socket.fail(why).await
         }
-        Err(error) => socket.fail(&words(error)).await,
+        (View::Terminal, _) | (_, true) => pty::run(watched, socket, &init).await,
+        (View::Mirror | View::Default, false) => {
+            match watched.open(EventIndex(init.from_index)).await {
+                Ok((pieces, cwd)) => {
+                    let flow = Flow::new(init.window_bytes);
+                    mirror(watched, socket, pieces, cwd, flow).await
+                }
+                Err(error) => socket.fail(&words(status::lookup(error))).await,
+            }
+        }
     }
 }
 
@@ -75,8 +81,7 @@ struct Watched {
 }
 
 /// An error as one line.
-fn words(error: LookupError) -> String {
-    let status = status::lookup(error);
+fn words(status: Status) -> String {
     let hint = status.metadata().get(glass_proto::HINT_KEY);
     match hint.and_then(|hint| hint.to_str().ok()) {
         Some(hint) => format!("{}; hint: {hint}", status.message()),
@@ -106,11 +111,11 @@ async fn mirror(
                                 flow.begin();
                                 announce(&mut socket, &watched, &cwd).await?;
                             }
-                            Err(error) => return socket.fail(&words(error)).await,
+                            Err(error) => return socket.fail(&words(status::lookup(error))).await,
                         }
                     }
                 }
-                Some(Err(error)) => return socket.fail(&words(error)).await,
+                Some(Err(error)) => return socket.fail(&words(status::lookup(error))).await,
                 None => return socket.tell(&json!({ "type": "exit", "code": null })).await,
             },
             said = socket.hear() => hear(&watched, &mut socket, &mut flow, said?).await?,
@@ -154,7 +159,7 @@ async fn hear(
         Said::Bytes(bytes) if watched.interrupt(&bytes) => Ok(()),
         Said::Bytes(_) => socket.tell(&json!({ "type": "readonly" })).await,
         Said::Text(text) => match Control::read(&text) {
-            Ok(Control::Resize) => Ok(()),
+            Ok(Control::Resize { .. }) => Ok(()),
             Ok(Control::Ack(bytes)) => {
                 flow.acknowledged(bytes);
                 Ok(())
@@ -168,6 +173,12 @@ async fn hear(
 }
 
 impl Watched {
+    /// Whether it is of a terminal, or is to be.
+    fn is_on_terminal(&self) -> bool {
+        let view = self.glass.engine.session(&self.caller, &self.session);
+        self.session.is_empty() || view.is_ok_and(|view| view.session.mode == Mode::Pty)
+    }
+
     /// A view from an event on, as far as a replay goes back.
     async fn open(&self, from: EventIndex) -> Result<(Pieces, String), LookupError> {
         mirror::open(&self.glass.engine, &self.caller, &self.session, from).await

@@ -73,11 +73,13 @@ impl Engine {
             terminal: Some(terminal),
         };
         lock(&self.0.sessions).insert(id.clone(), handle);
+        self.0.context.note_change();
         let engine = Arc::downgrade(&self.0);
         tokio::spawn(async move {
             task.run().await;
             if let Some(engine) = engine.upgrade() {
                 lock(&engine.sessions).remove(&id);
+                engine.context.note_change();
             }
         });
         Ok(())

@@ -8,7 +8,12 @@ const WORD_BYTES_MAX: usize = 256;
 /// What a client wants to see.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Init {
+    /// Which session; empty for a new one on a terminal.
     pub(super) session: String,
+    pub(super) columns: u32,
+    pub(super) rows: u32,
+    /// Whether what is typed into a terminal counts.
+    pub(super) read_only: bool,
     pub(super) from_index: u64,
     pub(super) view: View,
     /// Bytes that may be on their way to a client that says what it has shown;
@@ -30,7 +35,7 @@ pub(super) enum View {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Control {
     /// The view has another size, which changes nothing in a mirror.
-    Resize,
+    Resize { columns: u32, rows: u32 },
     /// So many bytes more have been shown.
     Ack(u64),
 }
@@ -43,11 +48,6 @@ impl Init {
             return Err("the first message is of type init".to_owned());
         }
         let session = word(&message, "sessionId")?.unwrap_or_default();
-        if session.is_empty() {
-            return Err("new terminals are not part of this version; \
-                        hint: give the sessionId of a session"
-                .to_owned());
-        }
         let view = match word(&message, "view")?.as_deref() {
             None | Some("") => View::Default,
             Some("mirror") => View::Mirror,
@@ -55,9 +55,12 @@ impl Init {
             Some("terminal") => View::Terminal,
             Some(other) => return Err(format!("there is no view '{}'", other.escape_debug())),
         };
-        check_size(&message)?;
+        let (columns, rows) = size(&message)?;
         Ok(Init {
             session,
+            columns,
+            rows,
+            read_only: message.get("readOnly") == Some(&Value::Bool(true)),
             from_index: number(&message, "fromIndex")?,
             view,
             window_bytes: number(&message, "windowBytes")?,
@@ -70,7 +73,10 @@ impl Control {
     pub(super) fn read(text: &str) -> Result<Control, String> {
         let message = object(text)?;
         match kind(&message)?.as_str() {
-            "resize" => check_size(&message).map(|()| Control::Resize),
+            "resize" => {
+                let (columns, rows) = size(&message)?;
+                Ok(Control::Resize { columns, rows })
+            }
             "ack" => number(&message, "bytes").map(Control::Ack),
             other => Err(format!("there is no message '{}'", other.escape_debug())),
         }
@@ -108,14 +114,14 @@ fn number(message: &Map<String, Value>, key: &str) -> Result<u64, String> {
     found.ok_or_else(|| format!("{key} is a number from 0 on"))
 }
 
-fn check_size(message: &Map<String, Value>) -> Result<(), String> {
-    for key in ["cols", "rows"] {
+/// Columns and rows; zero where they are not said.
+fn size(message: &Map<String, Value>) -> Result<(u32, u32), String> {
+    let side = |key| {
         let size = number(message, key)?;
-        if size > u64::from(u16::MAX) {
-            return Err(format!("{key} is at most {}", u16::MAX));
-        }
-    }
-    Ok(())
+        let size = u16::try_from(size).map_err(|_| format!("{key} is at most {}", u16::MAX))?;
+        Ok::<u32, String>(u32::from(size))
+    };
+    Ok((side("cols")?, side("rows")?))
 }
 
 #[cfg(test)]
@@ -131,6 +137,9 @@ mod tests {
             init,
             Init {
                 session: "s-1".to_owned(),
+                columns: 80,
+                rows: 30,
+                read_only: false,
                 from_index: 7,
                 view: View::Default,
                 window_bytes: 0,
@@ -147,7 +156,6 @@ mod tests {
             ("[1]", "JSON object"),
             ("{}", "no type"),
             (r#"{"type":"resize"}"#, "type init"),
-            (r#"{"type":"init"}"#, "not part of this version"),
             (r#"{"type":"init","sessionId":7}"#, "sessionId"),
             (
                 r#"{"type":"init","sessionId":"s","fromIndex":-1}"#,
@@ -161,7 +169,10 @@ mod tests {
         }
         assert_eq!(
             Control::read(r#"{"type":"resize","cols":100,"rows":1}"#),
-            Ok(Control::Resize)
+            Ok(Control::Resize {
+                columns: 100,
+                rows: 1
+            })
         );
         let ack = Control::read(r#"{"type":"ack","bytes":12}"#);
         assert_eq!(ack, Ok(Control::Ack(12)));
