@@ -116,7 +116,13 @@ mod tests {
         }
         assert_eq!(
             streams,
-            ["Execute", "Subscribe", "Attach", "WatchCapabilities"]
+            [
+                "Execute",
+                "Subscribe",
+                "Attach",
+                "ReadAudit",
+                "WatchCapabilities"
+            ]
         );
         assert!(Method::unary("Nonsense").is_none());
         assert!(Method::unary("").is_none());
