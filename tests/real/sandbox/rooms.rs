@@ -64,7 +64,9 @@ async fn the_shells_of_all_rooms_outlive_the_daemon() {
     desk.field.daemon.crash_and_restart();
     desk.session.client = desk.field.daemon.client().await;
     for _ in 0..2 {
-        assert_eq!(desk.works(rw(), "walled").await, "in the walls\n");
+        let walled = desk.run(rw(), "walled").await;
+        let history = desk.session.history().await.events;
+        assert_eq!(walled.stdout, "in the walls\n", "{walled:#?} {history:#?}");
         assert_eq!(desk.works(none(), "bare").await, "in the open\n");
     }
     let ended = desk.run(rw(), "echo x > /etc/shellglass-test").await;

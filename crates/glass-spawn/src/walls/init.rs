@@ -121,8 +121,7 @@ fn cover_all(request: &Cover, furniture: &Furniture) -> std::result::Result<(), 
         let place = mount.and_then(|mount| Place::new(&mount, false).ok());
         let place = place.ok_or((Errno::INVAL, index))?;
         match cover(root.as_fd(), &place, furniture) {
-            // What is not there any more shows nobody anything. Sockets of
-            // others come and go while we are told about them.
+            // What is gone by now shows nobody anything.
             Err(Errno::NOENT) if place.look == Look::Blank => {}
             covered => covered.map_err(|errno| (errno, index))?,
         }
@@ -131,7 +130,13 @@ fn cover_all(request: &Cover, furniture: &Furniture) -> std::result::Result<(), 
 }
 
 fn cover(root: BorrowedFd<'_>, place: &Place, furniture: &Furniture) -> Result<()> {
-    let target = place::find(root, &place.path)?;
+    let target = match place::find(root, &place.path) {
+        // Where we find no way, nobody behind these walls does. Sockets of
+        // others come and go while we are told about them, and may lie where
+        // only they can go.
+        Err(Errno::ACCESS | Errno::NOTDIR) if place.look == Look::Blank => return Ok(()),
+        target => target?,
+    };
     let stat = rustix::fs::fstat(&target)?;
     if stat.st_dev == furniture.device()? {
         // It is blank or empty already.
