@@ -28,6 +28,9 @@ async fn the_screen_after_a_crash_is_the_one_before_it() {
     viewer.until("\r\n50\r\n").await;
     // The size changes in between, so that there is a saved screen.
     viewer.resize(70, 20).await;
+    session
+        .until("it has its new size", |shown| shown.rows == 20)
+        .await;
     let before = drawn(&daemon, &session).await;
     daemon.crash_and_restart();
     let after = drawn(&daemon, &session).await;
