@@ -149,6 +149,11 @@ async fn a_full_disk_is_said_and_loses_nothing_that_was_recorded() {
     let running = request(&other, &command, "other");
     let mut caller = daemon.client().await;
     let running = tokio::spawn(async move { caller.run(running).await });
+    let begun = TestSession {
+        client: daemon.client().await,
+        id: other.clone(),
+    };
+    begun.until("it is under way", |shown| shown.running).await;
     let first = session.run("seq 1 1000").await;
     assert_eq!(first.stdout, numbered("", 1000));
 
