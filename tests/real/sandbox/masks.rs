@@ -162,7 +162,9 @@ async fn nothing_is_left_in_the_workspace_when_a_session_is_gone() {
         names.sort();
         names
     };
-    let before = listed();
+    let mut before = listed();
+    // Its shell may be on its way already, and so may what its walls stand on.
+    before.retain(|name| !name.starts_with(".shellglass"));
     desk.works(rw(), "true").await;
     desk.session.dispose().await;
     assert_eq!(listed(), before);
