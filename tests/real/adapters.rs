@@ -4,7 +4,7 @@
 use glass_proto::agent::v1::ShellResult;
 use glass_proto::shellglass::v1::session_event::Event as Body;
 use glass_proto::shellglass::v1::{
-    Approval, CreateSessionRequest, Empty, ExecuteRequest, ResolveApprovalRequest, SessionMode,
+    CreateSessionRequest, ExecuteRequest, ResolveApprovalRequest, SessionMode,
 };
 use shellglass_tests::calls::{failure, refused, success, token, with_token};
 use shellglass_tests::program::finish;
@@ -13,7 +13,6 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tonic::Code;
 
@@ -206,19 +205,6 @@ async fn the_same_call_finds_its_adapted_execution_again() {
     refused(refusal, Code::AlreadyExists);
 }
 
-async fn waiting(session: &TestSession) -> Approval {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        let mut client = session.client.clone();
-        let listed = client.list_approvals(Empty {}).await.unwrap().into_inner();
-        if let Some(approval) = listed.approvals.into_iter().next() {
-            return approval;
-        }
-        assert!(Instant::now() < deadline, "nothing waits");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
 #[tokio::test]
 async fn what_is_judged_is_what_runs() {
     let rule = "[policy]\n[[policy.rule]]\nprefix = [\"git\", \"fetch\"]\ndecision = \"allow\"\n";
@@ -226,7 +212,7 @@ async fn what_is_judged_is_what_runs() {
     let (mut client, agent) = (bench.session.client.clone(), bench.agent.clone());
     let request = bench.session.request("codex 'fix it'");
     let asked = tokio::spawn(async move { client.run(with_token(request, &agent)).await });
-    let approval = waiting(&bench.session).await;
+    let approval = bench.session.until_waiting(1).await.remove(0);
     assert_eq!(approval.command, "codex exec --json 'fix it'");
     let answer = ResolveApprovalRequest {
         approval_id: approval.approval_id,

@@ -9,10 +9,10 @@ use glass_proto::shellglass::v1::{
     Approval, ApprovalScope, CancelRequest, CreateSessionRequest, Empty, ExecuteRequest,
     ResolveApprovalRequest, SessionMode,
 };
-use shellglass_tests::calls::{next, refused, rest, success, token, with_token};
+use shellglass_tests::calls::{next, refused, rejected, rest, success, token, with_token};
 use shellglass_tests::program::ran;
 use shellglass_tests::{Client, Daemon, PATIENCE, TestSession};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tonic::Code;
 
 mod cli;
@@ -33,7 +33,6 @@ impl Watched {
 
     async fn over(daemon: Daemon, mode: SessionMode) -> Watched {
         let agent = token(daemon.home(), "agent");
-        let mut client = daemon.client().await;
         let request = CreateSessionRequest {
             shell: "bash".to_owned(),
             mode: mode.into(),
@@ -41,17 +40,18 @@ impl Watched {
             working_directory: daemon.home().to_string_lossy().into_owned(),
             ..CreateSessionRequest::default()
         };
-        let made = client.create_session(with_token(request, &agent)).await;
-        let id = made
-            .expect("an agent makes a session")
-            .into_inner()
-            .session_id;
-        let session = TestSession { client, id };
+        let session = TestSession::create_as(&daemon.client().await, request, &agent).await;
         Watched {
             daemon,
             session,
             agent,
         }
+    }
+
+    /// The same with another session of the agent's.
+    async fn with_session(self, request: CreateSessionRequest) -> Watched {
+        let session = TestSession::create_as(&self.session.client, request, &self.agent).await;
+        Watched { session, ..self }
     }
 
     async fn restart(&mut self) {
@@ -91,15 +91,7 @@ impl Watched {
 
     /// Waits until exactly so many wait.
     async fn until_waiting(&self, count: usize) -> Vec<Approval> {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let waiting = self.waiting().await;
-            if waiting.len() == count {
-                return waiting;
-            }
-            assert!(Instant::now() < deadline, "{waiting:#?}");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        self.session.until_waiting(count).await
     }
 
     async fn answer(&self, id: &str, approve: bool, scope: ApprovalScope) {
@@ -122,13 +114,6 @@ async fn resolve(
         scope: scope.into(),
     };
     client.clone().resolve_approval(request).await.map(drop)
-}
-
-fn rejected(result: ShellResult) -> String {
-    match result.result {
-        Some(Kind::Rejected(rejected)) => rejected.reason,
-        other => panic!("not rejected: {other:?}"),
-    }
 }
 
 #[tokio::test]

@@ -1,10 +1,8 @@
 //! The user's programs have a say before a command runs, and hear of its end.
 
-use glass_proto::agent::v1::ShellResult;
-use glass_proto::agent::v1::shell_result::Result as Kind;
 use glass_proto::shellglass::v1::session_event::Event as Body;
-use glass_proto::shellglass::v1::{Approval, Empty, ResolveApprovalRequest, SessionMode};
-use shellglass_tests::calls::success;
+use glass_proto::shellglass::v1::{ResolveApprovalRequest, SessionMode};
+use shellglass_tests::calls::{rejected, success};
 use shellglass_tests::{Daemon, PATIENCE, TestSession, eventually};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -47,13 +45,6 @@ impl Hooked {
     }
 }
 
-fn rejected(result: ShellResult) -> String {
-    match result.result {
-        Some(Kind::Rejected(rejected)) => rejected.reason,
-        other => panic!("not rejected: {other:?}"),
-    }
-}
-
 /// The remarks on hooks in a session's history.
 async fn remarks(session: &TestSession) -> Vec<String> {
     let events = session.history().await.events.into_iter();
@@ -62,19 +53,6 @@ async fn remarks(session: &TestSession) -> Vec<String> {
         _ => None,
     });
     remarks.collect()
-}
-
-async fn waiting(session: &TestSession) -> Approval {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        let mut client = session.client.clone();
-        let listed = client.list_approvals(Empty {}).await.unwrap().into_inner();
-        if let Some(approval) = listed.approvals.into_iter().next() {
-            return approval;
-        }
-        assert!(Instant::now() < deadline, "nothing waits");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }
 
 #[tokio::test]
@@ -132,7 +110,7 @@ async fn a_hook_can_have_a_person_asked() {
     let client = session.client.clone();
     let request = session.request("touch ran");
     let asked = tokio::spawn(async move { client.clone().run(request).await.unwrap() });
-    let approval = waiting(&session).await;
+    let approval = session.until_waiting(1).await.remove(0);
     assert_eq!(approval.reason, "touches the disk");
     assert!(!daemon.home().join("ran").exists());
     let answer = ResolveApprovalRequest {

@@ -4,7 +4,7 @@ use crate::{Client, PATIENCE, TestSession};
 use glass_proto::agent::v1::shell_result::Result as Kind;
 use glass_proto::agent::v1::shell_stream::Event as Item;
 use glass_proto::agent::v1::{self as agent};
-use glass_proto::shellglass::v1::{self as wire, ExecuteRequest};
+use glass_proto::shellglass::v1::{self as wire, CreateSessionRequest, ExecuteRequest};
 use std::path::Path;
 use tonic::metadata::MetadataValue;
 use tonic::{Code, Request, Status, Streaming};
@@ -135,7 +135,23 @@ pub fn failure(result: agent::ShellResult) -> agent::ShellFailure {
     }
 }
 
+/// Why a result says that its command was not allowed to run.
+pub fn rejected(result: agent::ShellResult) -> String {
+    match result.result {
+        Some(Kind::Rejected(rejected)) => rejected.reason,
+        other => panic!("not rejected: {other:?}"),
+    }
+}
+
 impl TestSession {
+    /// Makes a session as the caller with this token.
+    pub async fn create_as(client: &Client, request: CreateSessionRequest, token: &str) -> Self {
+        let mut client = client.clone();
+        let made = client.create_session(with_token(request, token)).await;
+        let id = made.expect("a session is made").into_inner().session_id;
+        TestSession { client, id }
+    }
+
     /// The whole result of a request.
     pub async fn result(&self, request: ExecuteRequest) -> agent::ShellResult {
         let mut client = self.client.clone();
@@ -211,6 +227,20 @@ impl TestSession {
         };
         let stream = self.client.clone().subscribe(request).await;
         stream.expect("a session can be watched").into_inner()
+    }
+
+    /// Waits until exactly so many commands wait for a person, and gives them.
+    pub async fn until_waiting(&self, count: usize) -> Vec<wire::Approval> {
+        let deadline = std::time::Instant::now() + PATIENCE;
+        loop {
+            let listed = self.client.clone().list_approvals(wire::Empty {}).await;
+            let waiting = listed.expect("what waits is told").into_inner().approvals;
+            if waiting.len() == count {
+                return waiting;
+            }
+            assert!(std::time::Instant::now() < deadline, "{waiting:#?}");
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
     }
 
     /// Waits until the session is as wanted.

@@ -1,7 +1,7 @@
 //! A person answers on the command line.
 
-use super::{Watched, rejected};
-use shellglass_tests::calls::success;
+use super::Watched;
+use shellglass_tests::calls::{rejected, success};
 use shellglass_tests::program::{finish, ran};
 use std::process::Stdio;
 

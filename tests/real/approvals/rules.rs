@@ -1,8 +1,8 @@
 //! What is remembered, what projects say, and what the configuration decides.
 
-use super::{Watched, rejected, resolve};
-use glass_proto::shellglass::v1::{ApprovalScope, SessionMode};
-use shellglass_tests::calls::{refused, success};
+use super::{Watched, resolve};
+use glass_proto::shellglass::v1::{ApprovalScope, CreateSessionRequest, SessionMode};
+use shellglass_tests::calls::{refused, rejected, success};
 use shellglass_tests::{Daemon, TestSession};
 use tonic::Code;
 
@@ -16,6 +16,25 @@ decision = "allow"
 prefix = ["cd"]
 decision = "allow"
 "#;
+
+type Asked = tokio::task::JoinHandle<glass_proto::agent::v1::ShellResult>;
+
+/// Has a command run that takes its time, and one wait behind it that will move
+/// the session.
+async fn moving_behind(watched: &Watched, to: &std::path::Path) -> (Asked, Asked) {
+    let slow = watched.ask(watched.session.request("sleep 1"));
+    let session = &watched.session;
+    session
+        .until("it sleeps", |it| it.active_command == "sleep 1")
+        .await;
+    let moving = session.with_args("true", |args| {
+        args.working_directory = to.display().to_string();
+    });
+    let moving = watched.ask(moving);
+    // Nothing tells that it waits but that it does not run.
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    (slow, moving)
+}
 
 /// Allows what waits, for as long as `scope` says.
 async fn allow(watched: &Watched, command: &str, scope: ApprovalScope) {
@@ -202,20 +221,14 @@ async fn who_chooses_what_words_run_is_asked_about_them() {
     harmless.env.insert("GREETING".to_owned(), "hi".to_owned());
     success(watched.ask(harmless).await.unwrap());
     // For a session, until a person takes it as it is.
-    let (mut client, agent) = (watched.session.client.clone(), watched.agent.clone());
-    let spec = glass_proto::shellglass::v1::CreateSessionRequest {
+    let spec = CreateSessionRequest {
         env: [("PATH".to_owned(), path)].into(),
         working_directory: watched.daemon.home().to_string_lossy().into_owned(),
         shell: "bash".to_owned(),
         startup: "none".to_owned(),
         ..Default::default()
     };
-    let made = client
-        .create_session(shellglass_tests::calls::with_token(spec, &agent))
-        .await;
-    let id = made.unwrap().into_inner().session_id;
-    let session = TestSession { client, id };
-    let watched = Watched { session, ..watched };
+    let watched = watched.with_session(spec).await;
     is_asked_about(&watched, "git status").await;
     assert!(!watched.marker("ran").exists());
     allow(&watched, "echo hi", ApprovalScope::Session).await;
@@ -224,29 +237,43 @@ async fn who_chooses_what_words_run_is_asked_about_them() {
 
 #[tokio::test]
 async fn a_session_starts_nothing_that_an_agent_has_chosen_before_a_person_says_so() {
-    let watched = Watched::start("").await;
-    let home = watched.daemon.home().to_string_lossy().into_owned();
-    std::fs::write(watched.marker(".bash_profile"), "touch profile-ran\n").unwrap();
-    let planted = [
-        ("BASH_ENV", "$(touch env-ran)".to_owned()),
-        ("HOME", home.clone()),
-    ];
-    for (name, value) in planted {
-        let spec = glass_proto::shellglass::v1::CreateSessionRequest {
-            env: [(name.to_owned(), value), ("X".to_owned(), "1".to_owned())].into(),
-            working_directory: home.clone(),
-            shell: "bash".to_owned(),
+    let mut watched = Watched::start("").await;
+    let (planted, ran) = (watched.marker("planted"), watched.marker("ran"));
+    std::fs::create_dir(&planted).unwrap();
+    let touch = format!("touch {}", ran.display());
+    std::fs::write(planted.join(".bash_profile"), &touch).unwrap();
+    let shell = format!("#!/bin/sh\n{touch}\nexec /bin/bash \"$@\"\n");
+    std::fs::write(planted.join("bash"), shell).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(planted.join("bash"), mode).unwrap();
+    let planted = planted.to_string_lossy().into_owned();
+    for (name, value, shell) in [
+        ("BASH_ENV", format!("$({touch})"), "bash".to_owned()),
+        ("HOME", planted.clone(), "bash".to_owned()),
+        (
+            "PATH",
+            format!("{planted}:/usr/bin:/bin"),
+            "bash".to_owned(),
+        ),
+        ("HARMLESS", String::new(), format!("{planted}/bash")),
+    ] {
+        let spec = CreateSessionRequest {
+            env: [(name.to_owned(), value)].into(),
+            working_directory: watched.daemon.home().to_string_lossy().into_owned(),
+            shell,
             startup: "login".to_owned(),
             ..Default::default()
         };
-        let mut client = watched.session.client.clone();
-        let spec = shellglass_tests::calls::with_token(spec, &watched.agent);
-        client.create_session(spec).await.unwrap();
+        watched = watched.with_session(spec).await;
+        let asked = watched.ask(watched.session.request("echo hi"));
+        let id = watched.until_waiting(1).await[0].approval_id.clone();
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        assert!(!ran.exists(), "{name}");
+        watched.answer(&id, true, ApprovalScope::Once).await;
+        success(asked.await.unwrap());
+        // So it would have shown, had a shell been started.
+        std::fs::remove_file(&ran).expect(name);
     }
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-    assert!(!watched.marker("env-ran").exists());
-    // The daemon of the tests has this home itself, so that is not chosen.
-    assert_eq!(watched.waiting().await, []);
 }
 
 #[tokio::test]
@@ -260,7 +287,7 @@ async fn nobody_can_give_a_command_another_text_than_the_one_that_is_judged() {
         refused(tried, Code::InvalidArgument);
     }
     for name in ["__sg_code", "BASH_FUNC___sg_loop%%"] {
-        let spec = glass_proto::shellglass::v1::CreateSessionRequest {
+        let spec = CreateSessionRequest {
             env: [(name.to_owned(), "touch ran".to_owned())].into(),
             ..Default::default()
         };
@@ -278,18 +305,7 @@ async fn an_allowed_command_runs_where_it_was_shown_to() {
         std::fs::create_dir(folder).unwrap();
     }
     success(watched.run(&format!("cd {}", shown.display())).await);
-    let slow = watched.session.with_args("sleep 1", |_| ());
-    let slow = watched.ask(slow);
-    watched
-        .session
-        .until("it sleeps", |it| it.active_command == "sleep 1")
-        .await;
-    // It moves the session behind the back of the next one.
-    let moving = watched.session.with_args("true", |args| {
-        args.working_directory = other.display().to_string();
-    });
-    let moving = watched.ask(moving);
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let (slow, moving) = moving_behind(&watched, &other).await;
     let asked = watched.ask(watched.session.request("touch here"));
     let waiting = watched.until_waiting(1).await.remove(0);
     assert_eq!(waiting.working_directory, shown.display().to_string());
@@ -309,16 +325,7 @@ async fn an_ignored_path_is_refused_wherever_the_session_goes_before_its_turn() 
     std::fs::create_dir(&private).unwrap();
     std::fs::write(private.join("key"), "secret\n").unwrap();
     std::fs::write(watched.marker(".shellglassignore"), "private/key\n").unwrap();
-    let slow = watched.ask(watched.session.request("sleep 1"));
-    watched
-        .session
-        .until("it sleeps", |it| it.active_command == "sleep 1")
-        .await;
-    let moving = watched.session.with_args("true", |args| {
-        args.working_directory = private.display().to_string();
-    });
-    let moving = watched.ask(moving);
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let (slow, moving) = moving_behind(&watched, &private).await;
     let reading = watched.ask(watched.session.request("cat key"));
     success(slow.await.unwrap());
     success(moving.await.unwrap());
@@ -333,39 +340,21 @@ async fn an_agent_does_not_choose_which_ignore_file_holds() {
     std::fs::write(watched.marker(".shellglassignore"), "*.env\n").unwrap();
     std::fs::write(watched.marker("a.env"), "secret\n").unwrap();
     let sub = watched.marker("sub").to_string_lossy().into_owned();
-    let spec = glass_proto::shellglass::v1::CreateSessionRequest {
+    let spec = CreateSessionRequest {
         working_directory: sub.clone(),
         workspace_root: sub,
         shell: "bash".to_owned(),
         ..Default::default()
     };
-    let mut client = watched.session.client.clone();
-    let spec = shellglass_tests::calls::with_token(spec, &watched.agent);
-    let id = client
-        .create_session(spec)
-        .await
-        .unwrap()
-        .into_inner()
-        .session_id;
-    let session = TestSession { client, id };
-    let watched = Watched { session, ..watched };
+    let watched = watched.with_session(spec).await;
     rejected(watched.run("cat ../a.env").await);
 }
 
 #[tokio::test]
 async fn the_default_shell_is_nothing_that_an_agent_has_chosen() {
     let watched = Watched::start("").await;
-    let spec = glass_proto::shellglass::v1::CreateSessionRequest::default();
-    let mut client = watched.session.client.clone();
-    let spec = shellglass_tests::calls::with_token(spec, &watched.agent);
-    let id = client
-        .create_session(spec)
-        .await
-        .unwrap()
-        .into_inner()
-        .session_id;
-    let session = TestSession { client, id };
-    let mut watched = Watched { session, ..watched };
+    let spec = CreateSessionRequest::default();
+    let mut watched = watched.with_session(spec).await;
     success(watched.run("echo hi").await);
     watched.restart().await;
     success(watched.run("echo hi").await);

@@ -1,8 +1,10 @@
 //! Runs one of our own tests in a process of its own, so that it can be killed
 //! or given a file system of its own.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Names the directory that a child works in.
 const DIR: &str = "GLASS_STORE_TEST_DIR";
@@ -33,6 +35,31 @@ pub fn of_test_with_mounts(name: &str, dir: &Path) -> Option<Command> {
     command.args(how).arg(std::env::current_exe().unwrap());
     as_child(&mut command, name, dir);
     Some(command)
+}
+
+/// Starts a test as a child that says `writing` and then numbers, kills it after
+/// a while, and gives the last number: how much it knew to be done.
+pub fn kill_after(name: &str, dir: &Path, life: Duration) -> u64 {
+    let mut child = of_test(name, dir).stdout(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    assert!(
+        told.any(|line| line.contains("writing")),
+        "the child did not begin"
+    );
+    let killer = std::thread::spawn(move || {
+        let since = Instant::now();
+        // Sleeping would always kill it at the same distance from a tick.
+        while since.elapsed() < life {
+            std::hint::spin_loop();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    });
+    let last = told.filter_map(|line| line.parse().ok()).last();
+    killer.join().unwrap();
+    last.unwrap_or(0)
 }
 
 fn as_child(command: &mut Command, name: &str, dir: &Path) {

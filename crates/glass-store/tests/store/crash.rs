@@ -1,10 +1,8 @@
 //! Kill -9 at random moments, between and inside of splices and commits.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::os::fd::AsFd;
-use std::path::Path;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use glass_model::{EventBody, EventIndex, ShellId, Stream};
 use glass_store::{Change, Moved, Store};
@@ -16,6 +14,9 @@ const KILLS: u32 = 50;
 /// The longest that a child lives before it is killed, in microseconds.
 const LIFE_US_MAX: u64 = 30_000;
 const SHELL: ShellId = ShellId(1);
+
+/// The test that is the child.
+const CHILD: &str = "crash::writes_until_it_is_killed";
 
 #[test]
 fn a_kill_at_any_moment_loses_no_byte_and_no_commit() {
@@ -37,7 +38,8 @@ fn a_kill_at_any_moment_loses_no_byte_and_no_commit() {
         random = random
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
-        let told = kill_after(
+        let told = child::kill_after(
+            CHILD,
             dir.path(),
             Duration::from_micros((random >> 33) % LIFE_US_MAX),
         );
@@ -54,36 +56,6 @@ fn a_kill_at_any_moment_loses_no_byte_and_no_commit() {
         recorded > 100,
         "only {recorded} events in all: nothing was tested"
     );
-}
-
-/// Starts a child, lets it work for a while, kills it; returns how many events
-/// it knew to be committed.
-fn kill_after(dir: &Path, life: Duration) -> u64 {
-    let mut child = child::of_test("crash::writes_until_it_is_killed", dir)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap())
-        .lines()
-        .map_while(Result::ok);
-    assert!(
-        told.any(|line| line.contains("writing")),
-        "the child did not begin"
-    );
-    let killer = std::thread::spawn(move || {
-        let since = Instant::now();
-        while since.elapsed() < life {
-            std::hint::spin_loop();
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-    });
-    let confirmed = told
-        .filter_map(|line| line.parse().ok())
-        .last()
-        .unwrap_or(0);
-    killer.join().unwrap();
-    confirmed
 }
 
 /// The files hold a prefix of what was sent; the events name it without gaps,

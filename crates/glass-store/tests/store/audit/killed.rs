@@ -1,10 +1,8 @@
 //! Kill -9 at random moments: every command has its entries, each of them once,
 //! and the chain holds.
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::io::Write;
+use std::time::Duration;
 
 use glass_model::{AuditKind, EventBody, EventIndex, LaunchId, Outcome, Phase, SessionId, ShellId};
 use glass_store::{AuditFilter, Change, Store};
@@ -20,6 +18,9 @@ const LIFE_US_MAX: u64 = 90_000;
 /// Every so many commands one is committed, so that others enter with it.
 const COMMIT_EVERY: u64 = 17;
 
+/// The test that is the child.
+const CHILD: &str = "audit::killed::writes_entries_until_it_is_killed";
+
 #[test]
 fn a_kill_at_any_moment_leaves_a_chain_that_holds() {
     let dir = tempfile::tempdir().unwrap();
@@ -33,7 +34,7 @@ fn a_kill_at_any_moment_leaves_a_chain_that_holds() {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
         let life = Duration::from_micros((random >> 33) % LIFE_US_MAX);
-        let told = kill_after(dir.path(), life);
+        let told = child::kill_after(CHILD, dir.path(), life);
         let now = check(&open(dir.path()));
         assert!(
             now >= ran.max(told),
@@ -68,34 +69,6 @@ fn check(store: &Store) -> u64 {
         assert!(same, "{entry:?} was written with {event:?}");
     }
     ended
-}
-
-/// Starts a child, lets it work for a while, kills it; returns how many commands
-/// it knew to be over.
-fn kill_after(dir: &Path, life: Duration) -> u64 {
-    let name = "audit::killed::writes_entries_until_it_is_killed";
-    let mut child = child::of_test(name, dir)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap())
-        .lines()
-        .map_while(Result::ok);
-    assert!(
-        told.any(|line| line.contains("writing")),
-        "the child did not begin"
-    );
-    let killer = std::thread::spawn(move || {
-        let since = Instant::now();
-        while since.elapsed() < life {
-            std::thread::sleep(Duration::from_micros(100));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-    });
-    let confirmed = told.filter_map(|line| line.parse().ok()).last();
-    killer.join().unwrap();
-    confirmed.unwrap_or(0)
 }
 
 #[test]
