@@ -580,7 +580,8 @@ class Walls(unittest.IsolatedAsyncioTestCase):
             _, begun = await client.run(f'python3 -c "{serve}" &')
             self.assertEqual(begun["sandbox"], {"type": "rw", "network": False})
             shell_id = begun["shell_id"]
-            _, waited, _ = await client.call("wait", shell_id=shell_id, pattern="^port", quiet_ms=9000)
+            # The line's end is part of the pattern: it may be written in pieces.
+            _, waited, _ = await client.call("wait", shell_id=shell_id, pattern=r"^port \d+\n")
             port = int((begun["output"] + waited["output"]).split()[1])
             _, waited, _ = await client.call("wait", shell_id=shell_id, port=port)
             self.assertEqual(waited["reason"], "port")

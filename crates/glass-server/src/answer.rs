@@ -1,6 +1,5 @@
 //! What a caller of `Execute` and `Run` gets.
 
-use crate::shown::{Reader, Shown};
 use crate::status;
 use glass_model::{
     Event, EventBody, Execution, Outcome, SandboxKind, SessionId, ShellId, Stream, signal_name,
@@ -9,7 +8,9 @@ use glass_proto::agent::v1 as agent;
 use glass_proto::agent::v1::shell_result::Result as Kind;
 use glass_proto::agent::v1::shell_stream::Event as Item;
 use glass_proto::{exit_details, exit_stream, sandbox_to_wire, text_and_raw};
-use glass_session::{Caller, Engine, Gathered, NoWalls, OutputEnd, OutputFile, Ticket, Veil};
+use glass_session::{
+    Caller, Engine, Gathered, NoWalls, OutputEnd, OutputFile, Reader, Ticket, Told, Veil,
+};
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tonic::Status;
@@ -40,18 +41,17 @@ impl Streamed {
     /// command goes on in any case.
     pub(crate) async fn run(self, ticket: Ticket, sender: Answers) {
         let mut output_bytes = 0;
-        let projection = self.engine.projection(&ticket.session);
         let place = Place::of(&ticket);
-        let mut reader = Reader::new(ticket.follower, projection, Some(place.shell_id));
+        let mut reader = Reader::new(&self.engine, ticket.follower, Some(place.shell_id));
         loop {
-            let shown = match reader.next().await {
-                Ok(Some(shown)) => shown,
+            let told = match reader.next().await {
+                Ok(Some(told)) => told,
                 Ok(None) => return self.close(&sender).await,
                 Err(error) => return fail(&sender, error).await,
             };
-            let (item, last) = match shown {
-                Shown::Late(late) => (Some(output(late.stream, late.bytes)), false),
-                Shown::Event(event, bytes) => {
+            let (item, last) = match told {
+                Told::Late(late) => (Some(output(late.stream, late.bytes)), false),
+                Told::Event(event, bytes) => {
                     if let EventBody::Output { bytes, .. } = &event.body {
                         output_bytes += bytes;
                     }

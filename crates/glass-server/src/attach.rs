@@ -2,12 +2,12 @@
 
 use crate::service::Answers;
 use crate::status;
+use glass_model::EventIndex;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::shellglass::v1::attach_input::Input;
 use glass_proto::shellglass::v1::attach_output::Output;
 use glass_session::{
-    Access, AttachError, Caller, Engine, LookupError, Shown, ViewKind, ViewReader, ViewSpec,
-    ViewWriter,
+    Access, AttachError, Caller, Engine, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter,
 };
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -73,6 +73,7 @@ fn spec(open: &wire::AttachOpen) -> Result<ViewSpec, Status> {
         },
         columns: open.cols,
         rows: open.rows,
+        from: EventIndex::default(),
     })
 }
 
@@ -116,17 +117,13 @@ async fn show(mut reader: ViewReader, sender: mpsc::Sender<Result<wire::AttachOu
         let message = match shown {
             Ok(Some(shown)) => Ok(to_wire(shown)),
             Ok(None) => return,
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(status::lookup(error)),
         };
         let is_last = message.is_err();
         if sender.send(message).await.is_err() || is_last {
             return;
         }
     }
-}
-
-fn failed(error: LookupError) -> Status {
-    status::lookup(error)
 }
 
 fn to_wire(shown: Shown) -> wire::AttachOutput {
@@ -136,8 +133,8 @@ fn to_wire(shown: Shown) -> wire::AttachOutput {
             name: name.to_owned(),
             value,
         }),
-        Shown::Bytes(bytes) => Output::Data(bytes),
-        Shown::Ready => Output::Ready(wire::Ready {}),
+        Shown::Bytes { bytes, .. } => Output::Data(bytes),
+        Shown::Ready { .. } => Output::Ready(wire::Ready {}),
         Shown::ReadOnlyInput => Output::ReadOnlyInput(wire::ReadOnlyInput {}),
         Shown::Exited { code } => Output::Exited(wire::Exited { code }),
     };

@@ -1,6 +1,6 @@
 //! A session's stored events, a page at a time.
 
-use crate::shown;
+use crate::messages;
 use glass_model::EventIndex;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::wire_execution;
@@ -48,7 +48,7 @@ pub(crate) fn read(
         }
         for event in events {
             let index = event.index;
-            let messages = shown::messages(&mut projection, &event)?;
+            let messages = messages::of_event(&mut projection, &event)?;
             let len = |message: &wire::SessionEvent| message.encoded_len();
             bytes += messages.iter().map(len).sum::<usize>();
             if bytes > PAGE_BYTES_MAX && !history.events.is_empty() {

@@ -10,11 +10,10 @@ mod authority;
 mod background;
 mod history;
 mod http;
-mod mirror;
+mod messages;
 mod peer;
 mod serve;
 mod service;
-mod shown;
 mod status;
 mod translate;
 

@@ -3,18 +3,19 @@
 
 use crate::answer::{self, Streamed};
 use crate::auth::Tokens;
+use crate::messages::Messages;
 use crate::peer::PeerInfo;
 use crate::translate::{
     answer_from_wire, approval_to_wire, order_from_wire, session_to_wire, spawn_from_wire,
     spec_from_wire, threshold_of, wait_from_wire, waited_to_wire,
 };
-use crate::{audit, background, history, shown, status};
+use crate::{audit, background, history, status};
 use glass_model::{EventIndex, ShellId};
 use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::shellglass::v1::shell_exec_server::ShellExec;
 use glass_proto::text_and_raw;
-use glass_session::{Caller, CreateError, Engine, ExecuteError, Ticket};
+use glass_session::{Caller, CreateError, Engine, ExecuteError, Reader, Ticket};
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -247,11 +248,15 @@ impl ShellExec for Service {
             .engine
             .follow(&caller, &request.session_id, from)
             .map_err(status::lookup)?;
-        let mut reader = shown::all(&self.engine, follower);
+        let mut messages = Messages::new(Reader::new(&self.engine, follower, None));
         let (sender, receiver) = mpsc::channel(STREAM_MESSAGES_MAX);
         tokio::spawn(async move {
             loop {
-                let message = match reader.next_message().await {
+                let next = tokio::select! {
+                    next = messages.next() => next,
+                    () = sender.closed() => return,
+                };
+                let message = match next {
                     Ok(Some(message)) => message,
                     Ok(None) => return,
                     Err(error) => return answer::fail(&sender, error).await,

@@ -10,7 +10,7 @@ mod terminal;
 use crate::engine::{Caller, Engine};
 use crate::errors::LookupError;
 use bytes::Bytes;
-use glass_model::{Mode, SessionId};
+use glass_model::{EventIndex, Mode, SessionId};
 use mirror::{MirrorReader, MirrorWriter};
 use terminal::{TerminalReader, TerminalWriter};
 
@@ -43,6 +43,8 @@ pub struct ViewSpec {
     pub columns: u32,
     /// As `columns`.
     pub rows: u32,
+    /// A mirror replays nothing before this event.
+    pub from: EventIndex,
 }
 
 /// What a view says.
@@ -62,10 +64,20 @@ pub enum Shown {
         /// How it is.
         value: String,
     },
-    /// Bytes for the terminal.
-    Bytes(Bytes),
+    /// For the terminal.
+    Bytes {
+        /// What to write to it.
+        bytes: Bytes,
+        /// When what they show happened, in milliseconds since 1970; none where
+        /// it is of the past or not known.
+        at_ms: Option<i64>,
+    },
     /// What was there before has been shown; what follows is live.
-    Ready,
+    Ready {
+        /// The first live event of a mirror; a view that is opened from there
+        /// goes on where this one does.
+        next: Option<EventIndex>,
+    },
     /// Something was typed that does not count.
     ReadOnlyInput,
     /// The session is over; after everything else.
@@ -73,6 +85,13 @@ pub enum Shown {
         /// The code of its shell, where there is one and it is known.
         code: Option<i32>,
     },
+}
+
+impl Shown {
+    /// Bytes of which it is not known when they happened.
+    pub(crate) fn undated(bytes: Bytes) -> Shown {
+        Shown::Bytes { bytes, at_ms: None }
+    }
 }
 
 /// Why there is no view.
@@ -108,7 +127,7 @@ fn name(kind: ViewKind) -> &'static str {
 pub struct ViewReader(Reader);
 
 enum Reader {
-    Mirror(Box<MirrorReader>),
+    Mirror(MirrorReader),
     Terminal(TerminalReader),
 }
 
@@ -134,7 +153,7 @@ impl ViewWriter {
     /// Takes what was typed, in order.
     pub async fn input(&mut self, bytes: Bytes) {
         match &mut self.0 {
-            Writer::Mirror(mirror) => mirror.input(&bytes).await,
+            Writer::Mirror(mirror) => mirror.input(&bytes),
             Writer::Terminal(terminal) => terminal.input(bytes).await,
         }
     }
@@ -170,8 +189,8 @@ impl Engine {
                 why: "its commands run without a terminal",
             });
         }
-        let (reader, writer) = mirror::open(self, caller, &session).await?;
-        let reader = ViewReader(Reader::Mirror(Box::new(reader)));
+        let (reader, writer) = mirror::open(self, caller, &session, spec.from).await?;
+        let reader = ViewReader(Reader::Mirror(reader));
         Ok((reader, ViewWriter(Writer::Mirror(writer))))
     }
 }

@@ -109,7 +109,8 @@ async fn archives_pagers_and_process_lists_work() {
     let script = r#"set -eu
         mkdir -p t/a && seq 200 > t/a/f && tar czf t.tgz t && rm -r t && tar xzf t.tgz
         [ "$(less -F t/a/f | wc -l)" = 200 ] && [ "$(git --paginate log --format=%s)" = one ]
-        sleep 5 & ps -e -o comm= | grep -qx sleep; kill $!
+        sleep 30 & for n in $(seq 100); do ps -e -o args= | grep -qx 'sleep 30' && break; sleep .1; done
+        [ "$n" -lt 100 ]; kill $!
         ! ps -e -o args= | grep -q 'sg-[v]ictim'"#;
     goes_on(|_| (), script).await;
 }

@@ -1,34 +1,33 @@
-//! `/ws/terminal`: one view of one session.
+//! `/ws/terminal`: one view of one session, or of a new one on a terminal.
 
 mod flow;
 mod message;
-mod pty;
 
 use super::Glass;
 use super::socket::{Gone, Said, Socket, Upgrade, accept};
-use crate::mirror::{self, Piece, Pieces};
-use crate::status;
+use crate::{attach, status};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use flow::Flow;
 use glass_model::{EventIndex, Mode};
-use glass_session::{Caller, LookupError};
+use glass_session::{
+    Access, Caller, LookupError, SessionSpec, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter,
+};
 use message::{Control, Init, View};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tonic::Status;
 
 /// Time for a client to say what it wants to see.
 const INIT_DEADLINE: Duration = Duration::from_secs(10);
 
-/// What Ctrl+C sends.
-const INTERRUPT: u8 = 0x03;
-
-/// The process number of a view that is none.
-const NO_PID: i32 = -1;
+/// What waits for a slow client. What it does not take is not queued: it gets
+/// what is new when it reads on.
+const SHOWN_MAX: usize = 1;
 
 /// Opens a view.
 pub(super) async fn open(
@@ -50,26 +49,10 @@ async fn run(glass: Arc<Glass>, caller: Caller, mut socket: Socket) -> Result<()
         Ok(init) => init,
         Err(why) => return socket.fail(&why).await,
     };
-    let watched = Watched {
-        glass,
-        caller,
-        session: init.session.clone(),
-    };
-    match (&init.view, watched.is_on_terminal()) {
-        (View::Console, _) => {
-            let why = "the console view is not part of this version; hint: use mirror";
-            socket.fail(why).await
-        }
-        (View::Terminal, _) | (_, true) => pty::run(watched, socket, &init).await,
-        (View::Mirror | View::Default, false) => {
-            match watched.open(EventIndex(init.from_index)).await {
-                Ok((pieces, cwd)) => {
-                    let flow = Flow::new(init.window_bytes);
-                    mirror(watched, socket, pieces, cwd, flow).await
-                }
-                Err(error) => socket.fail(&words(status::lookup(error))).await,
-            }
-        }
+    let watched = Watched::new(glass, caller, &init).await;
+    match watched {
+        Ok(watched) => watched.show(socket, Flow::new(init.window_bytes)).await,
+        Err(refused) => socket.fail(&words(refused)).await,
     }
 }
 
@@ -78,6 +61,142 @@ struct Watched {
     glass: Arc<Glass>,
     caller: Caller,
     session: String,
+    spec: ViewSpec,
+}
+
+/// An open view: what it shows, and what is typed into it.
+type Opened = (mpsc::Receiver<Result<Shown, LookupError>>, ViewWriter);
+
+impl Watched {
+    /// What a client asked for; where it names no session, a new one.
+    async fn new(glass: Arc<Glass>, caller: Caller, init: &Init) -> Result<Watched, Status> {
+        let kind = match &init.view {
+            View::Default => None,
+            View::Mirror => Some(ViewKind::Mirror),
+            View::Terminal => Some(ViewKind::Terminal),
+            View::Console => return Err(status::not_yet("the console view")),
+        };
+        let session = match init.session.as_str() {
+            "" => {
+                let spec = SessionSpec {
+                    mode: Some(Mode::Pty),
+                    cols: init.columns,
+                    rows: init.rows,
+                    ..SessionSpec::default()
+                };
+                let made = glass.engine.create(&caller, spec).await;
+                made.map_err(status::create)?.id.to_string()
+            }
+            named => named.to_owned(),
+        };
+        let spec = ViewSpec {
+            kind,
+            access: match init.read_only {
+                true => Access::ReadOnly,
+                false => Access::Interactive,
+            },
+            columns: init.columns,
+            rows: init.rows,
+            from: EventIndex(init.from_index),
+        };
+        Ok(Watched {
+            glass,
+            caller,
+            session,
+            spec,
+        })
+    }
+
+    async fn open(&self) -> Result<Opened, Status> {
+        let engine = &self.glass.engine;
+        let opened = engine.open_view(&self.caller, &self.session, self.spec);
+        let (reader, writer) = opened.await.map_err(attach::refuse)?;
+        let (sender, shown) = mpsc::channel(SHOWN_MAX);
+        tokio::spawn(read(reader, sender));
+        Ok((shown, writer))
+    }
+
+    /// Shows until the view is over or nobody looks.
+    async fn show(mut self, mut socket: Socket, mut flow: Flow) -> Result<(), Gone> {
+        let (mut shown, mut writer) = match self.open().await {
+            Ok(opened) => opened,
+            Err(refused) => return socket.fail(&words(refused)).await,
+        };
+        loop {
+            tokio::select! {
+                next = shown.recv(), if flow.has_room() => match next {
+                    Some(Ok(next)) => {
+                        let is_late = flow.is_late(&next);
+                        self.tell(&mut socket, next, &mut flow).await?;
+                        if is_late {
+                            // Only the end is worth showing.
+                            self.spec.from = EventIndex(0);
+                            (shown, writer) = match self.open().await {
+                                Ok(opened) => opened,
+                                Err(refused) => return socket.fail(&words(refused)).await,
+                            };
+                            flow.begin();
+                        }
+                    }
+                    Some(Err(error)) => return socket.fail(&words(status::lookup(error))).await,
+                    None => return Ok(()),
+                },
+                said = socket.hear() => match said? {
+                    Said::Bytes(bytes) => writer.input(bytes).await,
+                    Said::Text(text) => match Control::read(&text) {
+                        Ok(Control::Resize { columns, rows }) => writer.resize(columns, rows).await,
+                        Ok(Control::Ack(bytes)) => flow.acknowledged(bytes),
+                        Err(why) => {
+                            socket.tell(&json!({ "type": "error", "message": why })).await?;
+                        }
+                    },
+                },
+            }
+        }
+    }
+
+    async fn tell(&self, socket: &mut Socket, shown: Shown, flow: &mut Flow) -> Result<(), Gone> {
+        let told: Value = match shown {
+            Shown::Bytes { bytes, .. } => {
+                flow.sent(bytes.len());
+                return socket.show(bytes).await;
+            }
+            Shown::Opened { pid, cwd } => {
+                json!({ "type": "opened", "pid": pid, "cwd": cwd, "sessionId": self.session })
+            }
+            Shown::Property { name, value } => {
+                json!({ "type": "property", "name": name, "value": value })
+            }
+            Shown::Ready { next } => {
+                flow.replayed();
+                match next {
+                    Some(next) => json!({ "type": "ready", "nextIndex": next.0.to_string() }),
+                    None => json!({ "type": "ready" }),
+                }
+            }
+            Shown::ReadOnlyInput => json!({ "type": "readonly" }),
+            Shown::Exited { code } => json!({ "type": "exit", "code": code }),
+        };
+        socket.tell(&told).await
+    }
+}
+
+/// Reads a view on a task of its own, so that nothing is lost while a client is
+/// heard.
+async fn read(mut reader: ViewReader, sender: mpsc::Sender<Result<Shown, LookupError>>) {
+    loop {
+        let next = tokio::select! {
+            next = reader.next() => next,
+            () = sender.closed() => return,
+        };
+        let Some(shown) = next.transpose() else {
+            return;
+        };
+        let is_last = shown.is_err();
+        if sender.send(shown).await.is_err() || is_last {
+            return;
+        }
+    }
 }
 
 /// An error as one line.
@@ -86,121 +205,5 @@ fn words(status: Status) -> String {
     match hint.and_then(|hint| hint.to_str().ok()) {
         Some(hint) => format!("{}; hint: {hint}", status.message()),
         None => status.message().to_owned(),
-    }
-}
-
-async fn mirror(
-    watched: Watched,
-    mut socket: Socket,
-    mut pieces: Pieces,
-    cwd: String,
-    mut flow: Flow,
-) -> Result<(), Gone> {
-    announce(&mut socket, &watched, &cwd).await?;
-    loop {
-        tokio::select! {
-            piece = pieces.recv(), if flow.has_room() => match piece {
-                Some(Ok(piece)) => {
-                    let late = flow.is_late(&piece);
-                    show(&mut socket, piece, &mut flow).await?;
-                    if late {
-                        // Only the end is worth showing.
-                        match watched.open(EventIndex(0)).await {
-                            Ok((newer, cwd)) => {
-                                pieces = newer;
-                                flow.begin();
-                                announce(&mut socket, &watched, &cwd).await?;
-                            }
-                            Err(error) => return socket.fail(&words(status::lookup(error))).await,
-                        }
-                    }
-                }
-                Some(Err(error)) => return socket.fail(&words(status::lookup(error))).await,
-                None => return socket.tell(&json!({ "type": "exit", "code": null })).await,
-            },
-            said = socket.hear() => hear(&watched, &mut socket, &mut flow, said?).await?,
-        }
-    }
-}
-
-async fn announce(socket: &mut Socket, watched: &Watched, cwd: &str) -> Result<(), Gone> {
-    let session = &watched.session;
-    let opened = json!({ "type": "opened", "pid": NO_PID, "cwd": cwd, "sessionId": session });
-    socket.tell(&opened).await?;
-    let initial = json!({ "type": "property", "name": "initialCwd", "value": cwd });
-    socket.tell(&initial).await
-}
-
-async fn show(socket: &mut Socket, piece: Piece, flow: &mut Flow) -> Result<(), Gone> {
-    match piece {
-        Piece::Bytes(bytes, _) => {
-            flow.sent(bytes.len());
-            socket.show(bytes).await
-        }
-        Piece::Cwd(cwd) => {
-            let told = json!({ "type": "property", "name": "cwd", "value": cwd });
-            socket.tell(&told).await
-        }
-        Piece::Ready(next) => {
-            flow.replayed();
-            let told = json!({ "type": "ready", "nextIndex": next.0.to_string() });
-            socket.tell(&told).await
-        }
-    }
-}
-
-async fn hear(
-    watched: &Watched,
-    socket: &mut Socket,
-    flow: &mut Flow,
-    said: Said,
-) -> Result<(), Gone> {
-    match said {
-        Said::Bytes(bytes) if watched.interrupt(&bytes) => Ok(()),
-        Said::Bytes(_) => socket.tell(&json!({ "type": "readonly" })).await,
-        Said::Text(text) => match Control::read(&text) {
-            Ok(Control::Resize { .. }) => Ok(()),
-            Ok(Control::Ack(bytes)) => {
-                flow.acknowledged(bytes);
-                Ok(())
-            }
-            Err(why) => {
-                let told = json!({ "type": "error", "message": why });
-                socket.tell(&told).await
-            }
-        },
-    }
-}
-
-impl Watched {
-    /// Whether it is of a terminal, or is to be.
-    fn is_on_terminal(&self) -> bool {
-        let view = self.glass.engine.session(&self.caller, &self.session);
-        self.session.is_empty() || view.is_ok_and(|view| view.session.mode == Mode::Pty)
-    }
-
-    /// A view from an event on, as far as a replay goes back.
-    async fn open(&self, from: EventIndex) -> Result<(Pieces, String), LookupError> {
-        mirror::open(&self.glass.engine, &self.caller, &self.session, from).await
-    }
-
-    /// Cancels what runs, if that is what the input means and something does.
-    fn interrupt(&self, input: &[u8]) -> bool {
-        let runs = || {
-            let view = self.glass.engine.session(&self.caller, &self.session);
-            view.is_ok_and(|view| view.running.is_some())
-        };
-        if input != [INTERRUPT] || !runs() {
-            return false;
-        }
-        let (engine, caller) = (self.glass.engine.clone(), self.caller.clone());
-        let session = self.session.clone();
-        // It answers when nothing of the command is left; the view goes on.
-        tokio::spawn(async move {
-            if let Err(error) = engine.cancel(&caller, &session, None).await {
-                tracing::debug!(%error, "nothing was cancelled");
-            }
-        });
-        true
     }
 }

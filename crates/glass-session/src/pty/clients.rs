@@ -69,7 +69,7 @@ impl Client {
         if !queue.bytes.is_empty() {
             let count = queue.bytes.len().min(FRAME_BYTES_MAX);
             let frame = queue.bytes.split_to(count).freeze();
-            return Taken::Shown(Shown::Bytes(frame));
+            return Taken::Shown(Shown::undated(frame));
         }
         if queue.lags {
             return Taken::Lagging;
@@ -124,9 +124,9 @@ impl Client {
         queue.push(size_property(size));
         while !drawing.is_empty() {
             let frame = drawing.split_to(drawing.len().min(FRAME_BYTES_MAX));
-            queue.push(Shown::Bytes(frame));
+            queue.push(Shown::undated(frame));
         }
-        queue.push(Shown::Ready);
+        queue.push(Shown::Ready { next: None });
         drop(queue);
         self.wake.notify_one();
     }
@@ -145,7 +145,7 @@ impl Queue {
     fn push(&mut self, shown: Shown) {
         if !self.bytes.is_empty() {
             let before = self.bytes.split().freeze();
-            self.items.push_back(Shown::Bytes(before));
+            self.items.push_back(Shown::undated(before));
         }
         self.items.push_back(shown);
     }
@@ -301,10 +301,15 @@ mod tests {
             name: "size",
             value: "80x30".to_owned(),
         };
-        let bytes = |text: &'static [u8]| Shown::Bytes(Bytes::from_static(text));
+        let bytes = |text: &'static [u8]| Shown::undated(Bytes::from_static(text));
         assert_eq!(
             shown,
-            [property, bytes(b"screen"), Shown::Ready, bytes(b" and on")]
+            [
+                property,
+                bytes(b"screen"),
+                Shown::Ready { next: None },
+                bytes(b" and on")
+            ]
         );
     }
 
@@ -327,7 +332,7 @@ mod tests {
         let mut counts = Vec::new();
         let code = loop {
             match queue.take() {
-                Taken::Shown(Shown::Bytes(frame)) => counts.push(frame.len()),
+                Taken::Shown(Shown::Bytes { bytes: frame, .. }) => counts.push(frame.len()),
                 Taken::Shown(Shown::Exited { code }) => break code,
                 other => panic!("{other:?}"),
             }

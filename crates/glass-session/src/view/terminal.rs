@@ -112,7 +112,7 @@ impl TerminalReader {
                 Taken::Shown(shown) => {
                     self.over = matches!(shown, Shown::Exited { .. });
                     self.asked_for_screen = false;
-                    if matches!(shown, Shown::Bytes(_)) {
+                    if matches!(shown, Shown::Bytes { .. }) {
                         self.next_frame = Instant::now() + BATCH;
                     }
                     return Some(shown);

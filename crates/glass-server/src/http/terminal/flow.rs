@@ -5,7 +5,7 @@
 //! writes faster than can be drawn would then be shown later and later; a view
 //! that is late is opened anew instead, near the end.
 
-use crate::mirror::Piece;
+use glass_session::Shown;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The smallest window, in bytes: a client that grants less could never be
@@ -58,14 +58,17 @@ impl Flow {
         self.replay = Some(self.begun.elapsed());
     }
 
-    /// Whether this piece shows that a live view is too far behind.
-    pub(super) fn is_late(&self, piece: &Piece) -> bool {
-        let Piece::Bytes(_, shown_ms) = piece else {
+    /// Whether this shows that a live view is too far behind.
+    pub(super) fn is_late(&self, shown: &Shown) -> bool {
+        let Shown::Bytes {
+            at_ms: Some(at_ms), ..
+        } = shown
+        else {
             return false;
         };
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let now_ms = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(0));
-        self.is_behind(now_ms.saturating_sub(*shown_ms))
+        self.is_behind(now_ms.saturating_sub(*at_ms))
     }
 
     fn is_behind(&self, behind_ms: i64) -> bool {
