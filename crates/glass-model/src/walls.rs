@@ -13,6 +13,9 @@ pub struct Walls {
     /// Whether the host's network is reachable. Without it the processes
     /// inside have a loopback of their own.
     pub network: bool,
+    /// Whether nothing may come to be in a writable place of the host that git
+    /// would take for a repository. Needs namespaces.
+    pub refuses_repositories: bool,
 }
 
 /// What walls are made of.

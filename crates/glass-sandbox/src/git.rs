@@ -7,4 +7,4 @@ mod protect;
 mod repository;
 
 pub(crate) use config::{Relevant, relevant};
-pub(crate) use protect::protect;
+pub(crate) use protect::{protect, refuses_new};

@@ -54,6 +54,7 @@ pub(crate) fn make(draft: &mut Draft<'_>, network: bool) -> Result<Walls, Refusa
         build: WallBuild::LandlockOnly,
         mounts: draft.layout.mounts()?,
         network,
+        refuses_repositories: false,
     })
 }
 

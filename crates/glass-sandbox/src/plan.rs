@@ -112,6 +112,7 @@ fn make(draft: &mut Draft<'_>) -> Result<(Option<Walls>, Option<Scan>), Refusal>
         build,
         mounts: draft.layout.mounts()?,
         network,
+        refuses_repositories: git::refuses_new(draft),
     };
     Ok((Some(walls), scan))
 }

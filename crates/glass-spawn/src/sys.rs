@@ -18,6 +18,7 @@ mod aside;
 mod child;
 mod image;
 pub(crate) mod kernel;
+pub(crate) mod notify;
 mod outcome;
 mod reaper;
 mod signals;

@@ -31,9 +31,11 @@ mod identity;
 mod init;
 mod landlock;
 mod layout;
+mod names;
 mod place;
 mod privileges;
 mod probe;
+mod supervisor;
 mod tree;
 mod users;
 #[cfg(feature = "weak-walls")]

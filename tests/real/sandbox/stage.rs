@@ -156,6 +156,10 @@ fn more(workspace: &Path, stage: &str) {
         "ignore_list" => {
             std::fs::write(workspace.join(".shellglassignore"), "*.key\n").unwrap();
         }
+        "lonely_head" => {
+            std::fs::create_dir(workspace.join("lonely")).unwrap();
+            std::fs::write(workspace.join("lonely/HEAD"), "no repository\n").unwrap();
+        }
         "nested_repository" => git(workspace, &["init", "-q", "nested_repo"]),
         "hard_link" => {
             let secret = workspace.join("secret_dir/.env.secret");

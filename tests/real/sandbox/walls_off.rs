@@ -37,10 +37,18 @@ const HELD_BY: &[(&str, &[&str])] = &[
             "066_io_uring_setup",
             "100_net_vsock",
             "personality_changed",
+            "memory_file_executed",
         ],
     ),
     ("network", &["net_tcp", "093_net_udp_loopback"]),
-    ("git", &["git_hook_planted", "git_default_config_appended"]),
+    (
+        "git",
+        &[
+            "git_hook_planted",
+            "git_default_config_appended",
+            "128_git_bare_repo_in_cwd",
+        ],
+    ),
 ];
 
 async fn said(setup: Setup, name: &str) -> String {

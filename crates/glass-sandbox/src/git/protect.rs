@@ -235,6 +235,12 @@ fn reserve_root(draft: &mut Draft<'_>, roots: &[PathBuf]) {
     }
 }
 
+/// Whether none may come to be anywhere else either. Mounts cannot see to that:
+/// they need something to stand on.
+pub(crate) fn refuses_new(draft: &Draft<'_>) -> bool {
+    draft.effective.git == GitLevel::All && !draft.writable_directories().is_empty()
+}
+
 fn configs_of(repository: &Repository) -> Vec<PathBuf> {
     let mut configs = vec![
         repository.common_dir.join("config"),

@@ -82,11 +82,17 @@ fn become_program(image: &mut Image, failures: &mut RawFd) -> Result<Never, Fail
         None => None,
         Some(plan) => {
             refuse_directories(&image.slots)?;
-            let rules = match plan.build {
-                WallBuild::Namespaces => go_inside(plan, image, *failures)?,
-                WallBuild::LandlockOnly => walls::enter_landlock_only(plan, &given(&image.slots))?,
+            let (rules, init) = match plan.build {
+                WallBuild::Namespaces => {
+                    let (rules, init) = go_inside(plan, image, *failures)?;
+                    (rules, Some(init))
+                }
+                WallBuild::LandlockOnly => {
+                    let rules = walls::enter_landlock_only(plan, &given(&image.slots))?;
+                    (rules, None)
+                }
             };
-            Some((plan, rules))
+            Some((plan, rules, init))
         }
     };
     if image.takes_terminal {
@@ -99,8 +105,8 @@ fn become_program(image: &mut Image, failures: &mut RawFd) -> Result<Never, Fail
     }
     signals::reset_all();
     signals::unblock_all();
-    if let Some((plan, rules)) = &rules {
-        walls::confine(plan, rules)?;
+    if let Some((plan, rules, init)) = rules {
+        walls::confine(plan, &rules, init.as_ref().map(AsFd::as_fd))?;
     }
     if let Some(gate) = image.gate {
         pass(gate, failures);
@@ -118,8 +124,9 @@ fn become_program(image: &mut Image, failures: &mut RawFd) -> Result<Never, Fail
     Err(failed(Stage::Execute, errno()))
 }
 
-/// Builds the walls, and returns in the shell's process behind them.
-fn go_inside(plan: &Plan, image: &Image, failures: RawFd) -> Result<Rules, Failure> {
+/// Builds the walls, and returns in the shell's process behind them, with a
+/// socket to init.
+fn go_inside(plan: &Plan, image: &Image, failures: RawFd) -> Result<(Rules, OwnedFd), Failure> {
     let (ours, theirs) = walls::pair().at(Stage::Fork)?;
     let users = image.users.map(|[inner, mounts]| {
         // SAFETY: both were kept for this process, and nothing else owns them.
@@ -138,7 +145,7 @@ fn go_inside(plan: &Plan, image: &Image, failures: RawFd) -> Result<Rules, Failu
     drop(users);
     let init = kernel::fork(Parent::This).at(Stage::Fork)?;
     if init == 0 {
-        be_init(theirs, image.control);
+        be_init(theirs, image.control, plan);
     }
     drop(theirs);
     let rules = walls::raise(plan, materials, ours.as_fd(), &given(&image.slots))?;
@@ -146,9 +153,9 @@ fn go_inside(plan: &Plan, image: &Image, failures: RawFd) -> Result<Rules, Failu
     let (gate, opener) = gate;
     let shell = kernel::fork(Parent::Grandparent).at(Stage::Fork)?;
     if shell == 0 {
-        drop((ours, opener));
+        drop(opener);
         wait_at(&gate);
-        return Ok(rules);
+        return Ok((rules, ours));
     }
     say(failures, Outcome::Inside { shell, init });
     // It ends by itself if this fails, as init does.
@@ -171,7 +178,7 @@ fn wait_at(gate: &OwnedFd) {
 }
 
 /// Lives as the first process behind the walls, with nothing of the launch's.
-fn be_init(builder: OwnedFd, control: Option<RawFd>) -> ! {
+fn be_init(builder: OwnedFd, control: Option<RawFd>, plan: &Plan) -> ! {
     let builder_fd = builder.as_raw_fd();
     let mut keep = [builder_fd, control.unwrap_or(builder_fd)];
     keep.sort_unstable();
@@ -184,7 +191,7 @@ fn be_init(builder: OwnedFd, control: Option<RawFd>) -> ! {
         libc::signal(libc::SIGCHLD, libc::SIG_IGN);
         control.map(|fd| OwnedFd::from_raw_fd(fd))
     };
-    walls::run_init(builder, control);
+    walls::run_init(builder, control, plan);
     exit(0)
 }
 

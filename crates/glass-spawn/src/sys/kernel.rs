@@ -33,7 +33,7 @@ pub(crate) struct Change<'a> {
 }
 
 /// The number that the kernel gave, or what it said instead.
-fn answer(result: libc::c_long) -> Result<i32> {
+pub(super) fn answer(result: libc::c_long) -> Result<i32> {
     if result < 0 {
         let errno = std::io::Error::last_os_error().raw_os_error();
         return Err(Errno::from_raw_os_error(errno.unwrap_or(libc::EIO)));
@@ -239,6 +239,11 @@ pub(crate) struct Instruction {
 
 /// Puts every later system call of this process through a filter for ever.
 pub(crate) fn filter_calls(program: &[Instruction]) -> Result<()> {
+    install(program, 0).map(drop)
+}
+
+/// Installs a filter, with further flags; gives what the kernel answers.
+pub(super) fn install(program: &[Instruction], flags: libc::c_ulong) -> Result<i32> {
     /// As the kernel reads it.
     #[repr(C)]
     struct Program {
@@ -248,7 +253,7 @@ pub(crate) fn filter_calls(program: &[Instruction]) -> Result<()> {
     const SET_MODE_FILTER: libc::c_uint = 1;
     /// Speculation is left as it is set for everyone: switching it off for
     /// each filtered process costs more than all of the filter.
-    const SPEC_ALLOW: libc::c_uint = 4;
+    const SPEC_ALLOW: libc::c_ulong = 4;
     let program = Program {
         length: libc::c_ushort::try_from(program.len()).map_err(|_| Errno::INVAL)?,
         instructions: program.as_ptr(),
@@ -259,11 +264,10 @@ pub(crate) fn filter_calls(program: &[Instruction]) -> Result<()> {
         libc::syscall(
             libc::SYS_seccomp,
             SET_MODE_FILTER,
-            SPEC_ALLOW,
+            SPEC_ALLOW | flags,
             std::ptr::from_ref(&program),
         )
-    })?;
-    Ok(())
+    })
 }
 
 /// Takes a capability from what this process could ever have again.

@@ -24,6 +24,19 @@ pub(super) struct Facts {
     pub network: bool,
     /// Whether files are made as the host's root.
     pub root: bool,
+    /// What somebody is there to be asked about.
+    pub supervised: Supervised,
+}
+
+/// What the filter does not decide by itself, because it sees numbers only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Supervised {
+    /// Everything is decided here.
+    Nothing,
+    /// Files in memory, which are made such that they cannot be executed.
+    Memory,
+    /// Those, and under which names files are made.
+    MemoryAndNames,
 }
 
 // Instructions, as the kernel numbers them.
@@ -39,6 +52,8 @@ const ALLOW: u32 = 0x7fff_0000;
 const REFUSE: u32 = 0x0005_0000;
 const NOT_PERMITTED: u32 = REFUSE | libc::EPERM.cast_unsigned();
 const NO_SUCH_CALL: u32 = REFUSE | libc::ENOSYS.cast_unsigned();
+const DENIED_ACCESS: u32 = REFUSE | libc::EACCES.cast_unsigned();
+const ASK: u32 = 0x7fc0_0000;
 
 // Where the kernel puts what is asked.
 const CALL: u32 = 0;
@@ -73,6 +88,10 @@ const SET_GROUP: u32 = libc::S_ISGID;
 
 /// Flags of open under which it has a mode: it makes a file.
 const MAKES_FILE: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)).cast_unsigned();
+
+/// Flags of a file in memory: it can never be executed; it can.
+const NEVER_EXECUTABLE: u32 = 8;
+const EXECUTABLE: u32 = 16;
 
 /// Requests to terminals that act in others' names, or load code.
 const TERMINAL_REQUESTS: [u32; 4] = [
@@ -136,8 +155,9 @@ fn conditional(facts: Facts) -> Vec<(u32, Vec<Instruction>)> {
     } else {
         SET_USER
     };
+    let names = facts.supervised == Supervised::MemoryAndNames;
     let mut rules = vec![
-        (libc::SYS_openat, makes_file(2, 3, modes)),
+        (libc::SYS_openat, makes_file(2, 3, modes, names)),
         (libc::SYS_ioctl, ioctl(facts)),
         (libc::SYS_clone, refuse_bits(0, NEW_NAMESPACES)),
         (libc::SYS_socket, socket(facts)),
@@ -148,8 +168,13 @@ fn conditional(facts: Facts) -> Vec<(u32, Vec<Instruction>)> {
         (libc::SYS_prlimit64, only(0, &[0])),
         (libc::SYS_unshare, refuse_bits(0, NEW_NAMESPACES | NEW_TIME)),
         (libc::SYS_personality, only(0, &PERSONALITIES)),
-        (libc::SYS_mknodat, make_node(2, modes)),
+        (libc::SYS_mknodat, make_node(2, modes, names)),
+        (libc::SYS_memfd_create, memory_file(facts.supervised)),
     ];
+    if names {
+        let named = lists::NAMING.iter();
+        rules.extend(named.map(|call| (*call, vec![give(ASK)])));
+    }
     if facts.namespaces {
         rules.push((libc::SYS_fchmodat, refuse_bits(2, modes)));
         rules.push((libc::SYS_fchmod, refuse_bits(1, modes)));
@@ -157,7 +182,7 @@ fn conditional(facts: Facts) -> Vec<(u32, Vec<Instruction>)> {
     } else {
         rules.push((libc::SYS_setpriority, only(1, &[0])));
     }
-    rules.extend(lists::older(facts.namespaces, modes));
+    rules.extend(lists::older(facts.namespaces, modes, names));
     rules
         .into_iter()
         .map(|(call, rule)| (number(call), rule))
@@ -247,18 +272,36 @@ fn socket(facts: Facts) -> Vec<Instruction> {
 
 /// Refuses a file that is made with these bits in its mode. Otherwise there
 /// is no mode, and what is in its place means nothing.
-fn makes_file(flags: u32, mode: u32, bits: u32) -> Vec<Instruction> {
+fn makes_file(flags: u32, mode: u32, bits: u32, asks: bool) -> Vec<Instruction> {
     let mut rule = vec![
         load(argument(flags)),
         skip_if(JUMP_ANY_BIT, MAKES_FILE, 1),
         give(ALLOW),
     ];
-    rule.extend(refuse_bits(mode, bits));
+    rule.extend(refuse_or(mode, bits, if asks { ASK } else { ALLOW }));
     rule
 }
 
+/// A file in memory that can be executed leaves no trace in any file system.
+/// One that does not say whether it can is made by who is asked, as one that
+/// cannot; where nobody is, programs do without it, as on an older kernel.
+fn memory_file(supervised: Supervised) -> Vec<Instruction> {
+    let otherwise = match supervised {
+        Supervised::Nothing => NO_SUCH_CALL,
+        Supervised::Memory | Supervised::MemoryAndNames => ASK,
+    };
+    vec![
+        load(argument(1)),
+        skip_unless(JUMP_ANY_BIT, EXECUTABLE, 1),
+        give(DENIED_ACCESS),
+        skip_unless(JUMP_ANY_BIT, NEVER_EXECUTABLE, 1),
+        give(ALLOW),
+        give(otherwise),
+    ]
+}
+
 /// Refuses devices, and these bits in the mode of anything else.
-fn make_node(mode: u32, bits: u32) -> Vec<Instruction> {
+fn make_node(mode: u32, bits: u32, asks: bool) -> Vec<Instruction> {
     let mut rule = vec![
         load(argument(mode)),
         Instruction {
@@ -271,17 +314,22 @@ fn make_node(mode: u32, bits: u32) -> Vec<Instruction> {
     for kind in [libc::S_IFCHR, libc::S_IFBLK] {
         rule.extend([skip_unless(JUMP_EQUAL, kind, 1), give(NOT_PERMITTED)]);
     }
-    rule.extend(refuse_bits(mode, bits));
+    rule.extend(refuse_or(mode, bits, if asks { ASK } else { ALLOW }));
     rule
 }
 
 /// Refuses an argument with any of these bits.
 fn refuse_bits(index: u32, bits: u32) -> Vec<Instruction> {
+    refuse_or(index, bits, ALLOW)
+}
+
+/// The same; any other argument has this answer.
+fn refuse_or(index: u32, bits: u32, otherwise: u32) -> Vec<Instruction> {
     vec![
         load(argument(index)),
         skip_unless(JUMP_ANY_BIT, bits, 1),
         give(NOT_PERMITTED),
-        give(ALLOW),
+        give(otherwise),
     ]
 }
 

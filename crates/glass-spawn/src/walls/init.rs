@@ -1,21 +1,23 @@
-//! Init: the first process behind the walls. It gives orphans a home and, when
-//! it is told to from outside, covers places that the host has uncovered.
+//! Init: the first process behind the walls. It gives orphans a home, answers
+//! for calls that the filter cannot decide about and, when it is told to from
+//! outside, covers places that the host has uncovered.
 //!
 //! Its end is the end of everything in its namespace, so it ends last. It keeps
 //! the power to mount; nothing inside reaches it: it cannot be looked into, no
-//! signal from inside gets through, and the only descriptor that it listens to
-//! is the daemon's.
+//! signal from inside gets through. It listens to the daemon, and to the kernel
+//! about calls; what it does about those is in `supervisor`.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use prost::Message;
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::{Errno, Result};
 use rustix::net::{RecvFlags, SendFlags};
-use rustix::process::{Pid, PidfdFlags};
+use rustix::process::{Pid, PidfdFlags, WaitOptions};
 
 use super::furniture::{Furniture, attach};
-use super::layout::{Look, Place};
+use super::layout::{Look, Place, Plan};
+use super::supervisor::Supervisor;
 use super::{build, handover, place};
 use crate::cover::{COVER_BYTES_MAX, is_cover};
 use crate::sys::kernel::{self, Change, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
@@ -24,12 +26,18 @@ use crate::wire::{self, Cover, Covered};
 /// The shell's number in its own namespace: it is made right after init.
 const SHELL_PID: i32 = 2;
 
+/// Time between two looks whether orphans are left, while they may ask.
+const ORPHANS_LOOK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 20_000_000,
+};
+
 /// Mounts that one request may have.
 const COVER_MOUNTS_MAX: usize = 4096;
 
 /// Lives as init until nothing else does. The builder is at the other end of
 /// `builder` until the shell is there; when it goes before, so does init.
-pub(crate) fn run(builder: OwnedFd, control: Option<OwnedFd>) {
+pub(crate) fn run(builder: OwnedFd, control: Option<OwnedFd>, plan: &Plan) {
     kernel::set_name(c"glass-init");
     let proc = build::make_proc();
     let made = proc.as_ref().map(AsFd::as_fd).map_err(|errno| *errno);
@@ -41,26 +49,47 @@ pub(crate) fn run(builder: OwnedFd, control: Option<OwnedFd>) {
         return;
     };
     let furniture = Furniture::of(furniture);
-    // The builder's end: the shell is there, or never will be.
-    let _ = handover::receive(&builder);
+    // From the shell, when it is about to execute its program. Nothing comes
+    // where calls cannot be listened to, or the shell never will be there.
+    let listener = handover::receive(&builder).ok();
     drop(builder);
+    let mut supervisor = listener.map(|listener| Supervisor::new(listener, plan));
     if let Some(pid) = Pid::from_raw(SHELL_PID)
         && let Ok(shell) = rustix::process::pidfd_open(pid, PidfdFlags::empty())
     {
-        serve(shell.as_fd(), control, &furniture);
+        serve(shell.as_fd(), control, &furniture, &mut supervisor);
     }
-    // Children that end need not be waited for, so this returns when none is
-    // left.
-    while !matches!(
-        rustix::process::wait(rustix::process::WaitOptions::empty()),
-        Err(Errno::CHILD)
-    ) {}
+    wait_for_orphans(supervisor.as_mut());
 }
 
-/// Covers places until the shell has ended.
-fn serve(shell: BorrowedFd<'_>, mut control: Option<OwnedFd>, furniture: &Furniture) {
+/// Returns when no child is left; they need not be waited for. Until then they
+/// may still ask.
+fn wait_for_orphans(supervisor: Option<&mut Supervisor>) {
+    let lives = |how| !matches!(rustix::process::wait(how), Err(Errno::CHILD));
+    if let Some(supervisor) = supervisor {
+        while lives(WaitOptions::NOHANG) {
+            let mut fds = [PollFd::new(supervisor, PollFlags::IN)];
+            let asked = rustix::event::poll(&mut fds, Some(&ORPHANS_LOOK));
+            match fds[0].revents() {
+                flags if asked.is_err() || flags.is_empty() => {}
+                PollFlags::IN => supervisor.serve_one(),
+                _ => break,
+            }
+        }
+    }
+    while lives(WaitOptions::empty()) {}
+}
+
+/// Covers places and answers for calls until the shell has ended.
+fn serve(
+    shell: BorrowedFd<'_>,
+    mut control: Option<OwnedFd>,
+    furniture: &Furniture,
+    supervisor: &mut Option<Supervisor>,
+) {
     loop {
         let mut fds = vec![PollFd::from_borrowed_fd(shell, PollFlags::IN)];
+        fds.extend(supervisor.iter().map(|it| PollFd::new(it, PollFlags::IN)));
         fds.extend(control.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         match rustix::event::poll(&mut fds, None) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -68,9 +97,18 @@ fn serve(shell: BorrowedFd<'_>, mut control: Option<OwnedFd>, furniture: &Furnit
         }
         let mut found = fds.iter().map(PollFd::revents);
         let ended = found.next().is_some_and(|flags| !flags.is_empty());
+        let calls = supervisor.as_ref().and_then(|_| found.next());
         let asked = found.next().is_some_and(|flags| !flags.is_empty());
         if ended {
             return;
+        }
+        match calls {
+            Some(flags) if flags.contains(PollFlags::IN) => {
+                supervisor.iter_mut().for_each(Supervisor::serve_one);
+            }
+            // Nobody is left who could ask.
+            Some(flags) if !flags.is_empty() => *supervisor = None,
+            _ => {}
         }
         let over = asked
             && control

@@ -22,6 +22,8 @@ pub(crate) enum LayoutError {
 pub(crate) struct Plan {
     pub build: WallBuild,
     pub network: bool,
+    /// Whether nothing may come to be that git takes for a repository.
+    pub refuses_repositories: bool,
     pub places: Vec<Place>,
 }
 
@@ -75,6 +77,7 @@ impl Plan {
         Ok(Plan {
             build: walls.build,
             network: walls.network,
+            refuses_repositories: walls.refuses_repositories,
             places: places.collect::<Result<_, _>>()?,
         })
     }
@@ -178,6 +181,7 @@ mod tests {
             build,
             mounts,
             network: false,
+            refuses_repositories: false,
         })
     }
 

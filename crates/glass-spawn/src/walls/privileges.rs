@@ -1,16 +1,16 @@
 //! What the shell gives up for ever before it executes its program.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::io::{Errno, Result};
 use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 
-use super::filter::{self, Facts};
+use super::filter::{self, Facts, Supervised};
 use super::landlock::{self, Rules};
 use super::layout::{Look, Place, Plan};
-use super::{At, Failure, place};
+use super::{At, Failure, handover, place};
 use crate::stage::Stage;
-use crate::sys::kernel;
+use crate::sys::{kernel, notify};
 
 /// The highest capability that is asked about; the kernel has fewer.
 const CAPABILITY_MAX: u32 = 63;
@@ -19,17 +19,46 @@ const CAPABILITY_MAX: u32 = 63;
 const DEVICES: [&std::ffi::CStr; 4] = [c"dev/null", c"dev/zero", c"dev/full", c"dev/tty"];
 
 /// Gives up everything, in the order in which each step is still allowed to.
-/// After this only the program may be executed.
-pub(crate) fn confine(plan: &Plan, rules: &Rules) -> std::result::Result<(), Failure> {
+/// After this only the program may be executed. Where there is an `init`, it is
+/// asked about what the filter cannot decide.
+pub(crate) fn confine(
+    plan: &Plan,
+    rules: &Rules,
+    init: Option<BorrowedFd<'_>>,
+) -> std::result::Result<(), Failure> {
     let facts = Facts {
         namespaces: plan.build == glass_model::WallBuild::Namespaces,
         network: plan.network,
         root: rustix::process::geteuid().is_root(),
+        supervised: match (init, plan.refuses_repositories) {
+            (None, _) => Supervised::Nothing,
+            (Some(_), false) => Supervised::Memory,
+            (Some(_), true) => Supervised::MemoryAndNames,
+        },
     };
     drop_capabilities().at(Stage::Privileges)?;
     rustix::thread::set_no_new_privs(true).at(Stage::Privileges)?;
     rules.enter().at(Stage::Landlock)?;
-    kernel::filter_calls(&filter::program(facts)).at(Stage::Seccomp)
+    filter_calls(facts, init).at(Stage::Seccomp)
+}
+
+/// Filters calls. Where somebody around us listens to calls already, nobody
+/// else can, and what would be asked about is refused.
+fn filter_calls(facts: Facts, init: Option<BorrowedFd<'_>>) -> Result<()> {
+    let alone = Facts {
+        supervised: Supervised::Nothing,
+        ..facts
+    };
+    let Some(init) = init else {
+        return kernel::filter_calls(&filter::program(alone));
+    };
+    match notify::filter_calls_listening(&filter::program(facts)) {
+        Ok(listener) => handover::send(init, Ok(listener.as_fd())),
+        Err(Errno::BUSY) if facts.supervised == Supervised::Memory => {
+            kernel::filter_calls(&filter::program(alone))
+        }
+        Err(errno) => Err(errno),
+    }
 }
 
 /// Gives up every capability, and every way to have one again.
@@ -75,7 +104,7 @@ fn holds_none() -> Result<bool> {
 /// places and to a few devices.
 pub(crate) fn enter_landlock_only(
     plan: &Plan,
-    terminals: &[std::os::fd::BorrowedFd<'_>],
+    terminals: &[BorrowedFd<'_>],
 ) -> std::result::Result<Rules, Failure> {
     landlock::version_that_stands_alone().at(Stage::Landlock)?;
     // Secrets are hidden by naming everything else.

@@ -10,7 +10,7 @@ use rustix::io::{Errno, Result};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, WaitOptions};
 
-use super::filter::{self, Facts};
+use super::filter::{self, Facts, Supervised};
 use super::landlock::Rules;
 use super::tree::Copier;
 use super::users::Users;
@@ -186,6 +186,7 @@ fn try_filter() -> Result<()> {
         namespaces: true,
         network: false,
         root: false,
+        supervised: Supervised::Nothing,
     };
     kernel::filter_calls(&filter::whole(facts))?;
     match kernel::leave_namespaces(libc::CLONE_NEWUTS) {

@@ -74,11 +74,16 @@ fn walls() -> impl Strategy<Value = Walls> {
         view,
         expected,
     });
-    let build = prop_oneof![Just(WallBuild::Namespaces), Just(WallBuild::LandlockOnly)];
-    (build, vec(mount, 0..4), any::<bool>()).prop_map(|(build, mounts, network)| Walls {
+    let build = prop_oneof![
+        Just((WallBuild::Namespaces, false)),
+        Just((WallBuild::Namespaces, true)),
+        Just((WallBuild::LandlockOnly, false)),
+    ];
+    (build, vec(mount, 0..4), any::<bool>()).prop_map(|((build, refuses), mounts, network)| Walls {
         build,
         mounts,
         network,
+        refuses_repositories: refuses,
     })
 }
 

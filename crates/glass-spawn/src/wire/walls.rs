@@ -6,7 +6,8 @@ use prost::Message;
 /// The walls around a launch.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct WallsMessage {
-    /// 1 for namespaces, 2 for Landlock alone.
+    /// 1 for namespaces, 2 for Landlock alone, 3 for namespaces in which no
+    /// repository can be made: a keeper that does not know that refuses it.
     #[prost(uint32, tag = "1")]
     pub build: u32,
     #[prost(message, repeated, tag = "2")]
@@ -105,6 +106,7 @@ pub(crate) struct FeaturesMessage {
 
 const NAMESPACES: u32 = 1;
 const LANDLOCK_ONLY: u32 = 2;
+const WITHOUT_REPOSITORIES: u32 = 3;
 
 const WRITABLE: u32 = 1;
 const READ_ONLY: u32 = 2;
@@ -117,6 +119,7 @@ impl From<Walls> for WallsMessage {
     fn from(walls: Walls) -> WallsMessage {
         WallsMessage {
             build: match walls.build {
+                WallBuild::Namespaces if walls.refuses_repositories => WITHOUT_REPOSITORIES,
                 WallBuild::Namespaces => NAMESPACES,
                 WallBuild::LandlockOnly => LANDLOCK_ONLY,
             },
@@ -154,7 +157,7 @@ impl WallsMessage {
     /// walls that are understood by half must not be built.
     pub fn understood(self) -> Option<Walls> {
         let build = match self.build {
-            NAMESPACES => WallBuild::Namespaces,
+            NAMESPACES | WITHOUT_REPOSITORIES => WallBuild::Namespaces,
             LANDLOCK_ONLY => WallBuild::LandlockOnly,
             _ => return None,
         };
@@ -163,6 +166,7 @@ impl WallsMessage {
             build,
             mounts: mounts.collect::<Option<_>>()?,
             network: self.network,
+            refuses_repositories: self.build == WITHOUT_REPOSITORIES,
         })
     }
 }

@@ -55,6 +55,7 @@ impl Ground {
             build: WallBuild::Namespaces,
             mounts,
             network: false,
+            refuses_repositories: false,
         }
     }
 

@@ -384,6 +384,7 @@ fn landlock_only(ground: &Ground) -> Walls {
         build: WallBuild::LandlockOnly,
         mounts,
         network: false,
+        refuses_repositories: false,
     }
 }
 

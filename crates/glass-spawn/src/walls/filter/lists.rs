@@ -2,7 +2,7 @@
 
 use libc::c_long;
 
-use super::{Instruction, refuse_bits};
+use super::{ALLOW, ASK, Instruction, refuse_bits, refuse_or};
 
 /// The machine that the program is for, as the kernel names it.
 #[cfg(target_arch = "x86_64")]
@@ -83,13 +83,26 @@ pub(super) const READ_ONLY_DENIED: &[c_long] = &[
     libc::SYS_ioprio_set,
 ];
 
+/// Calls that give a file a name, beside those that have a mode to look at.
+#[rustfmt::skip]
+pub(super) const NAMING: &[c_long] = &[
+    libc::SYS_mkdirat, libc::SYS_symlinkat, libc::SYS_linkat, libc::SYS_renameat2,
+    // Also on machines whose libraries do without it.
+    libc::SYS_renameat,
+    #[cfg(target_arch = "x86_64")] libc::SYS_mkdir,
+    #[cfg(target_arch = "x86_64")] libc::SYS_symlink,
+    #[cfg(target_arch = "x86_64")] libc::SYS_link,
+    #[cfg(target_arch = "x86_64")] libc::SYS_rename,
+];
+
 /// Rules for calls that newer machines do not have.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn older(namespaces: bool, modes: u32) -> Vec<(c_long, Vec<Instruction>)> {
+pub(super) fn older(namespaces: bool, modes: u32, asks: bool) -> Vec<(c_long, Vec<Instruction>)> {
+    let otherwise = if asks { ASK } else { ALLOW };
     let mut rules = vec![
-        (libc::SYS_open, super::makes_file(1, 2, modes)),
-        (libc::SYS_creat, refuse_bits(1, modes)),
-        (libc::SYS_mknod, super::make_node(1, modes)),
+        (libc::SYS_open, super::makes_file(1, 2, modes, asks)),
+        (libc::SYS_creat, refuse_or(1, modes, otherwise)),
+        (libc::SYS_mknod, super::make_node(1, modes, asks)),
     ];
     if namespaces {
         rules.push((libc::SYS_chmod, refuse_bits(1, modes)));
@@ -99,6 +112,10 @@ pub(super) fn older(namespaces: bool, modes: u32) -> Vec<(c_long, Vec<Instructio
 
 /// There are none.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn older(_namespaces: bool, _modes: u32) -> Vec<(c_long, Vec<Instruction>)> {
+pub(super) fn older(
+    _namespaces: bool,
+    _modes: u32,
+    _asks: bool,
+) -> Vec<(c_long, Vec<Instruction>)> {
     Vec::new()
 }

@@ -43,9 +43,11 @@ const NAMESPACES: Facts = Facts {
     namespaces: true,
     network: false,
     root: false,
+    supervised: Supervised::Memory,
 };
 const ALONE: Facts = Facts {
     namespaces: false,
+    supervised: Supervised::Nothing,
     ..NAMESPACES
 };
 
@@ -67,7 +69,6 @@ fn ordinary_calls_are_allowed() {
         libc::SYS_kill,
         libc::SYS_prctl,
         libc::SYS_landlock_create_ruleset,
-        libc::SYS_memfd_create,
         libc::SYS_pidfd_open,
         libc::SYS_unlinkat,
         libc::SYS_connect,
@@ -225,5 +226,41 @@ fn what_depends_on_no_argument_loads_none() {
             code => panic!("unknown instruction {code}"),
         };
         next += usize::from(if holds { step.if_true } else { step.if_false });
+    }
+}
+
+#[test]
+fn files_in_memory_cannot_be_executed() {
+    let make = |facts, flags| ask(facts, libc::SYS_memfd_create, &[0, flags]);
+    for facts in [NAMESPACES, ALONE] {
+        assert_eq!(make(facts, 8), ALLOW);
+        assert_eq!(make(facts, 1 | 8), ALLOW);
+        assert_eq!(make(facts, 16), DENIED_ACCESS);
+        assert_eq!(make(facts, 8 | 16), DENIED_ACCESS);
+    }
+    assert_eq!(make(NAMESPACES, 0), ASK);
+    assert_eq!(make(NAMESPACES, 3), ASK);
+    assert_eq!(make(ALONE, 0), NO_SUCH_CALL);
+}
+
+#[test]
+fn names_are_asked_about_only_where_they_count() {
+    let names = Facts {
+        supervised: Supervised::MemoryAndNames,
+        ..NAMESPACES
+    };
+    let creating = u64::from(libc::O_CREAT.cast_unsigned());
+    for (facts, expected) in [(names, ASK), (NAMESPACES, ALLOW)] {
+        for call in lists::NAMING {
+            assert_eq!(ask(facts, *call, &[]), expected, "{call}");
+        }
+        assert_eq!(
+            ask(facts, libc::SYS_openat, &[0, 0, creating, 0o644]),
+            expected
+        );
+        assert_eq!(ask(facts, libc::SYS_mknodat, &[0, 0, 0o010_644]), expected);
+        assert_eq!(ask(facts, libc::SYS_openat, &[0, 0, 0, 0]), ALLOW);
+        let set_user = ask(facts, libc::SYS_openat, &[0, 0, creating, 0o4755]);
+        assert_eq!(set_user, NOT_PERMITTED);
     }
 }
