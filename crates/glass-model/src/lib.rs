@@ -32,4 +32,4 @@ pub use policy::{
 pub use sandbox::{SandboxKind, SandboxPolicy};
 pub use session::{Mode, Role, Session, Shell, ShellKind, Startup, Stdin};
 pub use signal::{core_dump_possible, signal_name, signal_of_exit_code};
-pub use walls::{FileId, Mount, Resources, View, WallBuild, Walls};
+pub use walls::{FileId, Mount, Resources, View, WallBuild, Walls, makes_repository};

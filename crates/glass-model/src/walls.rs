@@ -18,6 +18,17 @@ pub struct Walls {
     pub refuses_repositories: bool,
 }
 
+/// What a directory becomes a repository by once `HEAD` is in it.
+const BESIDE_HEAD: [&[u8]; 3] = [b"objects", b"refs", b"commondir"];
+
+/// Whether a file of this name, where there is none yet, would make git believe
+/// a directory, or nearly so.
+pub fn makes_repository(name: &[u8], is_beside_head: bool) -> bool {
+    name.eq_ignore_ascii_case(b".git")
+        || name == b"HEAD"
+        || (is_beside_head && BESIDE_HEAD.contains(&name))
+}
+
 /// What walls are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WallBuild {
@@ -93,4 +104,7 @@ pub struct Resources {
     pub memory_bytes: Option<u64>,
     /// Processes; needs a cgroup.
     pub processes: Option<u64>,
+    /// Processes and threads behind walls of namespaces, where they are counted
+    /// by themselves. Means nothing without such walls.
+    pub tasks: Option<u64>,
 }

@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
@@ -24,6 +25,23 @@ const EVENTS_BYTES: usize = 16 * 1024;
 /// The most bells of this process. The kernel gives a user 128, and other
 /// programs want theirs.
 const BELLS_MAX: usize = 32;
+
+/// File systems that others write to as well, on another machine or below a
+/// server of files, as the kernel numbers them. Of that it tells nobody.
+#[rustfmt::skip]
+const SHARED: &[i64] = &[
+    0x6969,      // NFS
+    0x6573_5546, // FUSE, virtiofs
+    0x0102_1997, // 9P
+    0x517b, 0xff53_4d42, 0xfe53_4d42, // SMB
+    0x00c3_6400, // Ceph
+    0x5346_414f, 0x6b41_4653, // AFS
+    0x7375_7245, // Coda
+    0x0bd0_0bd0, // Lustre
+    0x0116_1970, // GFS2
+    0x7461_636f, // OCFS2
+    0x786f_4256, 0xbacb_acbc, // Folders of a virtual machine's host
+];
 
 /// How many bells there are.
 static BELLS: AtomicUsize = AtomicUsize::new(0);
@@ -92,7 +110,7 @@ impl Bell {
         if self.rings == Rings::OnContents {
             flags |= WatchFlags::CLOSE_WRITE;
         }
-        if self.watched.len() >= WATCHES_MAX {
+        if self.watched.len() >= WATCHES_MAX || !tells(directory) {
             return false;
         }
         match inotify::add_watch(&self.queue, directory, flags) {
@@ -102,6 +120,13 @@ impl Bell {
             }
             Err(_) => false,
         }
+    }
+
+    /// Whether nothing waits to be heard.
+    pub(crate) fn is_silent(&self) -> bool {
+        let mut fds = [PollFd::new(&self.queue, PollFlags::IN)];
+        let now = Timespec::default();
+        rustix::event::poll(&mut fds, Some(&now)) == Ok(0)
     }
 
     /// What has happened since it was last asked.
@@ -158,8 +183,34 @@ impl Bell {
     }
 }
 
+/// Whether the kernel tells of everything that happens in a directory.
+fn tells(directory: &Path) -> bool {
+    rustix::fs::statfs(directory).is_ok_and(|found| !SHARED.contains(&found.f_type))
+}
+
 impl Drop for Bell {
     fn drop(&mut self) {
         BELLS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bell, Heard, Rings};
+
+    #[test]
+    fn a_bell_is_silent_until_something_happens() {
+        let place = tempfile::tempdir().unwrap();
+        let mut bell = Bell::new(Rings::OnNames).unwrap();
+        assert!(bell.watch(place.path()));
+        assert!(bell.is_silent());
+        std::fs::write(place.path().join("new"), "").unwrap();
+        assert!(!bell.is_silent());
+        let heard = Heard::Events {
+            changed: vec![place.path().to_path_buf()],
+            gone: Vec::new(),
+        };
+        assert_eq!(bell.listen(), heard);
+        assert!(bell.is_silent());
     }
 }

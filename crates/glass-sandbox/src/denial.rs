@@ -42,6 +42,7 @@ pub fn denials(plan: &Plan, cwd: &Path, stderr_tail: &[u8], exit_code: Option<i3
         let sentence = match trouble {
             Trouble::Network if walls.network => None,
             Trouble::Network => network(subjects.first()),
+            Trouble::Tasks => plan.tasks_max.map(tasks),
             _ => {
                 looked_up += subjects.len();
                 let mut paths = subjects.iter().map(|subject| cwd.join(subject));
@@ -72,6 +73,10 @@ fn network(host: Option<&String>) -> Option<String> {
     ))
 }
 
+fn tasks(most: u64) -> String {
+    format!("the sandbox denied another process or thread: there were {most} (`sandbox.tasks_max`)")
+}
+
 fn is_loopback(host: &str) -> bool {
     let name = host.trim_matches(['[', ']']);
     let name = name.split(']').next().unwrap_or(name);
@@ -88,6 +93,13 @@ fn file(plan: &Plan, path: &Path, trouble: Trouble) -> Option<String> {
         return None;
     }
     if plan.layout.is_writable(&path) {
+        if trouble == Trouble::ReadOnly && is_refused_name(plan, &path) {
+            let path = path.display();
+            return Some(format!(
+                "the sandbox denied making {path}: no repository can be made here; ask without \
+                 block_git_writes"
+            ));
+        }
         // A mount point in a writable place cannot be replaced or removed.
         let pinned = plan
             .layout
@@ -110,7 +122,7 @@ fn file(plan: &Plan, path: &Path, trouble: Trouble) -> Option<String> {
         // an ordinary refusal may be of another kind than writing.
         Trouble::Permission => is_hidden || (only_landlock && !path.is_file()),
         Trouble::Busy => nearest.is_some_and(|(at, _)| at == path),
-        Trouble::Network => false,
+        Trouble::Network | Trouble::Tasks => false,
     };
     if !blamed || !ordinarily_allowed(&path, is_hidden) {
         return None;
@@ -120,6 +132,19 @@ fn file(plan: &Plan, path: &Path, trouble: Trouble) -> Option<String> {
         nearest.map(|(at, entry)| (at, entry.why)),
         is_hidden,
     ))
+}
+
+/// Whether a file may not be made because of its name.
+fn is_refused_name(plan: &Plan, path: &Path) -> bool {
+    let refuses = plan
+        .walls
+        .as_ref()
+        .is_some_and(|walls| walls.refuses_repositories);
+    let is_beside_head = path.with_file_name("HEAD").symlink_metadata().is_ok();
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    refuses
+        && path.symlink_metadata().is_err()
+        && glass_model::makes_repository(name, is_beside_head)
 }
 
 fn sentence(path: &Path, nearest: Option<(&Path, Why)>, is_hidden: bool) -> String {

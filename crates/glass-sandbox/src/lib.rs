@@ -48,5 +48,5 @@ pub use plan::{Facts, Plan, plan};
 pub use refusal::Refusal;
 pub use report::{debug_denials, debug_report};
 pub use settings::{GitLevel, Settings};
-pub use verify::{Verification, verify};
+pub use verify::{Verification, is_settled, verify};
 pub use workspace::Workspace;

@@ -39,6 +39,8 @@ pub struct Plan {
     pub placeholders: Vec<Placeholder>,
     /// What people should know about this sandbox.
     pub notes: Vec<String>,
+    /// Processes and threads that there may be behind the walls.
+    pub(crate) tasks_max: Option<u64>,
     pub(crate) layout: Layout,
     pub(crate) workspace: Workspace,
     pub(crate) watch: Watch,
@@ -73,6 +75,10 @@ pub fn plan(
             Some(walls) => changes(&draft, walls.build),
             None => EnvChanges::default(),
         },
+        tasks_max: settings.resources.tasks.filter(|_| {
+            let build = walls.as_ref().map(|walls| walls.build);
+            build == Some(WallBuild::Namespaces)
+        }),
         walls,
         workspace: workspace.clone(),
         watch,

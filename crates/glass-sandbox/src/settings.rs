@@ -7,6 +7,10 @@ use glass_model::{Resources, SandboxKind, SandboxPolicy, WallBuild};
 use crate::place::{Place, absolute};
 use crate::{defaults, pattern};
 
+/// Processes and threads of one shell behind walls, where nobody says otherwise:
+/// more than builds and browsers use, and few enough for a machine to live with.
+const TASKS_MAX: u64 = 4096;
+
 /// How much of git is protected inside a writable sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum GitLevel {
@@ -109,6 +113,7 @@ impl Default for Settings {
             git: GitLevel::default(),
             resources: Resources {
                 core_bytes: Some(0),
+                tasks: Some(TASKS_MAX),
                 ..Resources::default()
             },
             minimum_mode: WallBuild::LandlockOnly,

@@ -54,7 +54,8 @@ struct MaskBell {
     bell: Bell,
     /// The masks, the configurations, and everything on the way to them.
     places: HashSet<PathBuf>,
-    has_looked: bool,
+    /// Whether it has rung, or nobody has looked yet.
+    has_rung: bool,
 }
 
 impl MaskBell {
@@ -62,7 +63,7 @@ impl MaskBell {
         let mut hung = MaskBell {
             bell: Bell::new(Rings::OnContents)?,
             places: HashSet::new(),
-            has_looked: false,
+            has_rung: true,
         };
         let masks = masks.iter().map(|mask| mask.path.as_path());
         let configs = configs.iter().map(|(path, _)| path.as_path());
@@ -86,10 +87,17 @@ impl MaskBell {
         true
     }
 
-    /// Whether nothing has happened since it was last asked.
+    /// Whether nothing has happened since somebody looked.
     fn is_quiet(&mut self) -> bool {
-        let quiet = !self.bell.concerns(&self.places);
-        std::mem::replace(&mut self.has_looked, true) && quiet
+        self.has_rung |= self.bell.concerns(&self.places);
+        !self.has_rung
+    }
+
+    /// The same, and whoever asks looks now.
+    fn was_quiet(&mut self) -> bool {
+        let quiet = self.is_quiet();
+        self.has_rung = false;
+        quiet
     }
 }
 
@@ -170,8 +178,28 @@ impl Mask {
     }
 }
 
+/// Whether there is nothing to verify. Costs next to nothing, while to look at
+/// what has changed takes as long as the file system does.
+pub fn is_settled(plan: &mut Plan) -> bool {
+    let Some(walls) = &plan.walls else {
+        return true;
+    };
+    let watch = &mut plan.watch;
+    let has_masks = walls.build == WallBuild::Namespaces;
+    let list = watch.ignore_list.as_ref();
+    (!has_masks || watch.bell.as_mut().is_some_and(MaskBell::is_quiet))
+        && watch.scan.as_ref().is_none_or(Scan::is_silent)
+        && list.is_none_or(|(path, known)| list_stamp(path) == *known)
+        && !is_due(watch.looked_for_new, Instant::now())
+}
+
+/// Whether it is time to look for new places.
+fn is_due(looked: Option<Instant>, now: Instant) -> bool {
+    looked.is_none_or(|then| now.duration_since(then) >= NEW_PLACES_EVERY)
+}
+
 /// Looks whether the masks of a plan still stand and whether there is
-/// something new to hide.
+/// something new to hide. May take its time; see [`is_settled`].
 pub fn verify(plan: &mut Plan) -> Verification {
     let mut found = Verification::default();
     let Some(walls) = &plan.walls else {
@@ -181,7 +209,7 @@ pub fn verify(plan: &mut Plan) -> Verification {
     // the right to read it, and sockets cannot be connected to at all.
     let has_masks = walls.build == WallBuild::Namespaces;
     let bell = plan.watch.bell.as_mut();
-    if has_masks && !bell.is_some_and(MaskBell::is_quiet) {
+    if has_masks && !bell.is_some_and(MaskBell::was_quiet) {
         check_masks(&mut plan.watch, &mut found);
     }
     if found.rebuild.is_none() {
@@ -298,8 +326,7 @@ fn check_ignored(plan: &mut Plan, found: &mut Verification) {
 fn check_new_places(plan: &mut Plan, has_masks: bool, found: &mut Verification) {
     let now = Instant::now();
     let watch = &mut plan.watch;
-    let due = |then: Instant| now.duration_since(then) >= NEW_PLACES_EVERY;
-    if !watch.looked_for_new.is_none_or(due) {
+    if !is_due(watch.looked_for_new, now) {
         return;
     }
     watch.looked_for_new = Some(now);

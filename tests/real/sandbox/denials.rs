@@ -1,6 +1,7 @@
 //! What the walls refused is said, and nothing else is.
 
 use super::desk::{Desk, Ended, ro, rw};
+use glass_proto::agent::v1::SandboxPolicy;
 use glass_proto::shellglass::v1::SessionMode;
 
 async fn denials(desk: &Desk, command: &str) -> Ended {
@@ -106,4 +107,26 @@ async fn an_ordinary_lack_of_permission_is_not_blamed_on_the_walls() {
         assert_ne!(ended.code, Some(0), "{command}");
         assert_eq!(ended.denials, Vec::<String>::new(), "{command}: {ended:#?}");
     }
+}
+
+#[tokio::test]
+async fn a_repository_that_cannot_be_made_is_named() {
+    let desk = Desk::open(SessionMode::Pipe).await;
+    let policy = SandboxPolicy {
+        block_git_writes: Some(true),
+        ..rw()
+    };
+    for command in [
+        "mkdir new && echo x > new/HEAD",
+        "mkdir -p sub/.git",
+        "git init -q made",
+    ] {
+        let ended = desk.run(policy.clone(), command).await;
+        assert_ne!(ended.code, Some(0), "{command}: {ended:#?}");
+        let said = ended.denials.join("\n");
+        assert!(said.contains("block_git_writes"), "{command}: {ended:#?}");
+    }
+    // What may not be made under any policy is another matter.
+    let ended = desk.run(policy, "mkdir tracked.txt").await;
+    assert_eq!(ended.denials, Vec::<String>::new(), "{ended:#?}");
 }

@@ -48,6 +48,65 @@ async fn processes_are_limited_where_there_are_cgroups() {
 }
 
 #[tokio::test]
+async fn processes_behind_walls_are_counted_by_themselves() {
+    // No cgroup is needed, so this holds for everybody.
+    let setup = limited("tasks_max = 120");
+    holds(setup, "162_pids_limit", ("PIDS_MAX", "120")).await;
+}
+
+/// Every process makes more of them until there can be no more, and stays. The
+/// first one says so and leaves.
+const FORKS: &str = "import os, sys, time
+first = os.getpid()
+try:
+    while True: os.fork()
+except OSError as error:
+    if os.getpid() == first: sys.exit(f'fork: {error.strerror}')
+    time.sleep(600)";
+
+#[tokio::test]
+async fn what_forks_without_end_is_contained_and_that_is_said() {
+    for mode in MODES {
+        let desk = Desk::with(limited("tasks_max = 150"), mode, &[]).await;
+        let ended = desk.run(rw(), &format!("python3 -c \"{FORKS}\"")).await;
+        assert_eq!(ended.code, Some(1), "{mode:?}: {ended:#?}");
+        let said = ended.denials.join("\n");
+        assert!(said.contains("sandbox.tasks_max"), "{mode:?}: {ended:#?}");
+        // What it left has ended, so there are processes for the next one.
+        assert_eq!(desk.works(rw(), "(echo on)").await, "on\n", "{mode:?}");
+    }
+}
+
+#[tokio::test]
+async fn one_session_does_not_use_up_the_processes_of_another() {
+    let desk = Desk::with(limited("tasks_max = 40"), SessionMode::Pipe, &[]).await;
+    let other = desk
+        .field
+        .session(&desk.stage, SessionMode::Pipe, Some(rw()));
+    let other = other.await.expect("a session is made");
+    let many = "for i in $(seq 30); do sleep 600 & done; echo many";
+    assert_eq!(desk.works(rw(), many).await, "many\n");
+    let seen = other.run(&format!("{many}; kill $(jobs -p)")).await;
+    assert_eq!(
+        (seen.code, seen.stdout.as_str()),
+        (Some(0), "many\n"),
+        "{seen:?}"
+    );
+}
+
+#[tokio::test]
+async fn processes_are_limited_out_of_the_box() {
+    use rustix::process::{Resource, getrlimit};
+    // Whoever is limited to less stays so.
+    let own = getrlimit(Resource::Nproc).maximum.unwrap_or(u64::MAX);
+    let expected = format!("{}\n", own.min(4096));
+    for mode in MODES {
+        let desk = Desk::open(mode).await;
+        assert_eq!(desk.works(rw(), "ulimit -Hu").await, expected, "{mode:?}");
+    }
+}
+
+#[tokio::test]
 async fn limits_of_one_process_are_as_configured() {
     let settings = "open_files_max = 300\ncpu_seconds_max = 1000\naddress_bytes_max = 8589934592";
     for mode in MODES {

@@ -12,6 +12,8 @@ pub(super) enum Trouble {
     Busy,
     /// No way to a host, or no way to find its address.
     Network,
+    /// EAGAIN, of a call that makes a process or a thread.
+    Tasks,
 }
 
 /// One line that tells of a refusal.
@@ -45,7 +47,15 @@ const TROUBLES: &[(&str, Trouble)] = &[
     ("enetunreach", Trouble::Network),
     ("failed to lookup address information", Trouble::Network),
     ("temporary failure resolving", Trouble::Network),
+    ("resource temporarily unavailable", Trouble::Tasks),
+    ("eagain", Trouble::Tasks),
+    ("can't start new thread", Trouble::Tasks),
+    ("cannot fork", Trouble::Tasks),
 ];
+
+/// One of these is said as well where processes or threads are meant: files and
+/// sockets are unavailable for a while, too.
+const OF_TASKS: &[&str] = &["fork", "thread", "clone", "spawn", "process"];
 
 /// What a line complains about, if it does.
 pub(super) fn complaint(line: &str) -> Option<Complaint> {
@@ -58,6 +68,9 @@ pub(super) fn complaint(line: &str) -> Option<Complaint> {
         .iter()
         .filter_map(|(words, trouble)| Some((lower.find(words)?, *words, *trouble)))
         .min_by_key(|(at, _, _)| *at)?;
+    if trouble == Trouble::Tasks && !OF_TASKS.iter().any(|word| lower.contains(word)) {
+        return None;
+    }
     let (before, after) = (&line[..at], &line[at + words.len()..]);
     let mut subjects = match trouble {
         Trouble::Network => hosts(before, after),
@@ -184,6 +197,22 @@ mod tests {
             Trouble::Network,
             "10.0.0.1",
         );
+    }
+
+    #[test]
+    fn a_lack_of_processes_is_told_from_other_waiting() {
+        for line in [
+            "bash: fork: retry: Resource temporarily unavailable",
+            "sh: 1: Cannot fork",
+            "RuntimeError: can't start new thread",
+            "fork/exec /bin/true: resource temporarily unavailable",
+            "Error: spawn /bin/sh EAGAIN",
+        ] {
+            let found = complaint(line).expect(line);
+            assert_eq!(found.trouble, Trouble::Tasks, "{line}");
+        }
+        let of_a_socket = "read: Resource temporarily unavailable";
+        assert_eq!(complaint(of_a_socket), None);
     }
 
     #[test]

@@ -65,6 +65,16 @@ impl Scan {
         self.found.remove(path);
     }
 
+    /// Whether nothing is known to have changed.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.bell.as_ref().is_some_and(Bell::is_silent)
+            && self
+                .rules
+                .roots()
+                .iter()
+                .all(|root| self.directories.contains_key(root))
+    }
+
     /// Looks where something has changed. Answers with what is new.
     pub(crate) fn go_on(&mut self) -> Result<Vec<Place>, Refusal> {
         let mut changed = match self.bell.as_mut().map(Bell::listen) {

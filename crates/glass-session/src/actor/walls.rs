@@ -6,6 +6,7 @@ use crate::context::variable_name;
 use crate::sandbox::{Enclosure, Setting, explain, has_walls};
 use crate::shell::existing_directory;
 use glass_model::{Outcome, SandboxPolicy, ShellId};
+use glass_sandbox::Verification;
 use std::os::fd::AsFd;
 
 /// How the walls of a room are before a command.
@@ -65,11 +66,8 @@ impl Actor {
     /// What the next shell of this room is started with. The walls are planned
     /// anew only where the file system has changed since the last ones were.
     pub(super) async fn setting(&mut self, cwd: &str) -> Result<Setting, String> {
-        let holds = self.room.enclosure.as_mut().is_some_and(|enclosure| {
-            let found = glass_sandbox::verify(&mut enclosure.plan);
-            found == glass_sandbox::Verification::default()
-        });
-        if !holds {
+        let found = self.verify().await;
+        if found != Some(Verification::default()) {
             self.plan_walls().await?;
         }
         let env = self.room_env();
@@ -113,13 +111,13 @@ impl Actor {
             self.plan_walls().await?;
             cover.extend(self.room.enclosure.iter().flat_map(Enclosure::masks));
         }
-        if let Some(enclosure) = &mut self.room.enclosure {
-            let found = glass_sandbox::verify(&mut enclosure.plan);
-            if let Some(why) = found.rebuild {
-                return Ok(Standing::Lost(why));
-            }
-            cover.extend(found.cover);
+        let Some(found) = self.verify().await else {
+            return Ok(Standing::Lost("its walls are not known".to_owned()));
+        };
+        if let Some(why) = found.rebuild {
+            return Ok(Standing::Lost(why));
         }
+        cover.extend(found.cover);
         if cover.is_empty() {
             return Ok(Standing::Sound);
         }
@@ -131,10 +129,33 @@ impl Actor {
         let Some(control) = control else {
             return Ok(Standing::Lost("its walls cannot be mended".to_owned()));
         };
-        match glass_spawn::cover(control.as_fd(), &cover) {
-            Ok(()) => Ok(Standing::Sound),
+        let control = control.as_fd().try_clone_to_owned();
+        let control = control.map_err(|error| error.to_string())?;
+        let covering =
+            tokio::task::spawn_blocking(move || glass_spawn::cover(control.as_fd(), &cover));
+        match covering.await {
+            Ok(Ok(())) => Ok(Standing::Sound),
+            Ok(Err(error)) => Ok(Standing::Lost(error.to_string())),
             Err(error) => Ok(Standing::Lost(error.to_string())),
         }
+    }
+
+    /// What must happen to the current room's walls. Looks elsewhere where
+    /// there is much to look at, so that nobody waits for a slow disk but this
+    /// session. Nothing where there are no walls that it could be asked of.
+    async fn verify(&mut self) -> Option<Verification> {
+        let mut enclosure = self.room.enclosure.take()?;
+        if glass_sandbox::is_settled(&mut enclosure.plan) {
+            self.room.enclosure = Some(enclosure);
+            return Some(Verification::default());
+        }
+        let looking = tokio::task::spawn_blocking(move || {
+            let found = glass_sandbox::verify(&mut enclosure.plan);
+            (enclosure, found)
+        });
+        let (enclosure, found) = looking.await.ok()?;
+        self.room.enclosure = Some(enclosure);
+        Some(found)
     }
 
     /// Ends the current room's shell so that it is begun anew behind new walls.

@@ -85,12 +85,9 @@ pub(super) fn begin(
     if limited && ask.cgroup.is_empty() {
         ask.cgroup = format!("shellglass-launch-{id}");
     }
-    let cgroup = make_cgroup(setting, &ask.cgroup);
-    let own = cgroup.as_ref().map(|(path, _)| path.as_path());
-    let mut limits = Limits::set(&resources, own, &ask.cgroup).map_err(|error| {
-        let _ = own.map(std::fs::remove_dir);
-        BeginError::Limits(error)
-    })?;
+    let cgroup = Group::make(setting, &ask.cgroup);
+    let own = cgroup.as_ref().map(|group| group.path.as_path());
+    let mut limits = Limits::set(&resources, own, &ask.cgroup).map_err(BeginError::Limits)?;
     let plan = LaunchPlan {
         program: ask.program,
         argv: ask.argv,
@@ -104,7 +101,7 @@ pub(super) fn begin(
     let mut image = Image::new(plan, slots)?;
     image.launch = id;
     image.reports = setting.reports_sender.as_raw_fd();
-    image.cgroup = cgroup.as_ref().map(|(_, directory)| directory.as_raw_fd());
+    image.cgroup = cgroup.as_ref().map(|group| group.directory.as_raw_fd());
     image.needs_cgroup = limits.needs_own;
     image.joins = limits.joins().map(AsRawFd::as_raw_fd).collect();
     image.nofile = setting.nofile;
@@ -128,7 +125,7 @@ pub(super) fn begin(
         init: None,
         memory: limits.memory.take(),
         limit_groups: limits.take_groups(),
-        cgroup: cgroup.map(|(path, _)| path),
+        cgroup: cgroup.map(Group::take),
         tag: ask.tag,
         held,
         asker: Some(asker),
@@ -189,23 +186,46 @@ pub(super) fn are_labels(labels: &[String]) -> bool {
         .all(|label| label.len() <= LABEL_BYTES_MAX && seen.insert(label))
 }
 
-fn make_cgroup(setting: &Setting, name: &str) -> Option<(PathBuf, OwnedFd)> {
-    if name.is_empty() {
-        return None;
-    }
-    let path = match setting.cgroups.as_ref()?.make(name) {
-        Ok(path) => path,
-        Err(error) => {
-            tracing::debug!(name, %error, "a launch goes on without its cgroup");
+/// The group of a launch that is not under way yet: it goes with the attempt.
+struct Group {
+    path: PathBuf,
+    directory: OwnedFd,
+}
+
+impl Group {
+    /// Makes one, where that can be had.
+    fn make(setting: &Setting, name: &str) -> Option<Group> {
+        if name.is_empty() {
             return None;
         }
-    };
-    match open_directory(&path) {
-        Ok(directory) => Some((path, directory)),
-        Err(error) => {
-            tracing::debug!(name, %error, "a launch goes on without its cgroup");
-            let _ = std::fs::remove_dir(&path);
-            None
+        let path = match setting.cgroups.as_ref()?.make(name) {
+            Ok(path) => path,
+            Err(error) => {
+                tracing::debug!(name, %error, "a launch goes on without its cgroup");
+                return None;
+            }
+        };
+        match open_directory(&path) {
+            Ok(directory) => Some(Group { path, directory }),
+            Err(error) => {
+                tracing::debug!(name, %error, "a launch goes on without its cgroup");
+                let _ = std::fs::remove_dir(&path);
+                None
+            }
+        }
+    }
+
+    /// It is the caller's to remove from now on.
+    fn take(mut self) -> PathBuf {
+        std::mem::take(&mut self.path)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Nothing is left of one that was taken.
+        if !self.path.as_os_str().is_empty() {
+            let _ = std::fs::remove_dir(&self.path);
         }
     }
 }

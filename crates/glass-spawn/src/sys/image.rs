@@ -4,7 +4,7 @@
 use std::ffi::{CString, NulError};
 use std::os::fd::RawFd;
 
-use glass_model::{LaunchPlan, Resources, WallBuild};
+use glass_model::{LaunchPlan, Resources, WallBuild, Walls};
 use libc::c_char;
 
 use crate::walls::{LayoutError, Plan};
@@ -109,7 +109,7 @@ impl Image {
             cgroup: None,
             needs_cgroup: false,
             nofile: no_limit,
-            rlimits: limits_of(&plan.resources),
+            rlimits: limits_of(&plan.resources, plan.walls.as_ref()),
             joins: Vec::new(),
             takes_terminal: plan.takes_terminal,
             walls: plan.walls.map(Plan::new).transpose()?,
@@ -128,9 +128,18 @@ impl Image {
     }
 }
 
-/// What the kernel limits for each process.
-fn limits_of(resources: &Resources) -> Vec<(libc::__rlimit_resource_t, u64)> {
+/// What the kernel limits for each process, or for the users of a namespace.
+fn limits_of(
+    resources: &Resources,
+    walls: Option<&Walls>,
+) -> Vec<(libc::__rlimit_resource_t, u64)> {
+    // Elsewhere it would count all that the user runs.
+    let counted_alone = walls.is_some_and(|walls| walls.build == WallBuild::Namespaces);
     let wanted = [
+        (
+            libc::RLIMIT_NPROC,
+            resources.tasks.filter(|_| counted_alone),
+        ),
         (libc::RLIMIT_NOFILE, resources.open_files),
         (libc::RLIMIT_CPU, resources.cpu_seconds),
         (libc::RLIMIT_FSIZE, resources.file_bytes),

@@ -86,14 +86,14 @@ pub(crate) fn leave_namespaces(flags: libc::c_int) -> Result<()> {
     Ok(())
 }
 
-/// Enters a user namespace, as its root.
-pub(crate) fn enter_users(namespace: BorrowedFd<'_>) -> Result<()> {
+/// Enters a user namespace, as one of its users and the group of that number.
+pub(crate) fn enter_users(namespace: BorrowedFd<'_>, user: u32) -> Result<()> {
     // SAFETY: takes a descriptor and an integer; there is one thread only.
     answer(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWUSER) }.into())?;
     // SAFETY: take integers only. The raw calls, because there is one thread.
-    answer(unsafe { libc::syscall(libc::SYS_setresgid, 0, 0, 0) })?;
+    answer(unsafe { libc::syscall(libc::SYS_setresgid, user, user, user) })?;
     // SAFETY: as above.
-    answer(unsafe { libc::syscall(libc::SYS_setresuid, 0, 0, 0) })?;
+    answer(unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) })?;
     Ok(())
 }
 

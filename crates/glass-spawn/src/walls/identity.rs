@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 
-use super::users::Users;
+use super::users::{NOBODYS, Users};
 use super::{At, Failure};
 use crate::stage::Stage;
 use crate::sys::kernel;
@@ -29,14 +29,15 @@ pub(super) fn separate(network: bool, users: Option<&Users>) -> std::result::Res
     if !network {
         flags |= libc::CLONE_NEWNET;
     }
+    let mut outside = (user.as_raw(), group.as_raw());
     if let Some(users) = users {
-        kernel::enter_users(users.inner.as_fd()).at(Stage::Identity)?;
-        kernel::leave_namespaces(flags).at(Stage::Namespaces)?;
-        kernel::set_dumpable(false).at(Stage::Identity)?;
-    } else {
-        kernel::leave_namespaces(libc::CLONE_NEWUSER | flags).at(Stage::Namespaces)?;
-        map(user.as_raw(), group.as_raw()).at(Stage::Identity)?;
+        kernel::enter_users(users.inner.as_fd(), NOBODYS).at(Stage::Identity)?;
+        outside = (NOBODYS, NOBODYS);
     }
+    // Each launch in one of its own, also below the one that all of root's are
+    // in: the kernel counts processes by namespace.
+    kernel::leave_namespaces(libc::CLONE_NEWUSER | flags).at(Stage::Namespaces)?;
+    map((user.as_raw(), group.as_raw()), outside).at(Stage::Identity)?;
     if !network {
         kernel::raise_loopback().at(Stage::Network)?;
     }
@@ -48,24 +49,31 @@ pub(super) fn try_user() -> Result<()> {
     let user = rustix::process::geteuid();
     let group = rustix::process::getegid();
     kernel::leave_namespaces(libc::CLONE_NEWUSER)?;
-    map(user.as_raw(), group.as_raw())
+    let same = (user.as_raw(), group.as_raw());
+    map(same, same)
 }
 
-/// Maps the one user and the one group to themselves.
-fn map(user: u32, group: u32) -> Result<()> {
+/// Maps the one user and the one group to those outside.
+fn map(inside: (u32, u32), outside: (u32, u32)) -> Result<()> {
     // Only a process that may be looked into owns its files in /proc. What
     // could look now is of this user and behind no walls.
     kernel::set_dumpable(true)?;
-    let mapped = write_maps(user, group);
+    let mapped = write_maps(inside, outside);
     kernel::set_dumpable(false)?;
     mapped
 }
 
-fn write_maps(user: u32, group: u32) -> Result<()> {
+fn write_maps(inside: (u32, u32), outside: (u32, u32)) -> Result<()> {
     // Without this an ordinary user may not map a group.
     write("/proc/self/setgroups", "deny")?;
-    write("/proc/self/uid_map", &format!("{user} {user} 1"))?;
-    write("/proc/self/gid_map", &format!("{group} {group} 1"))
+    write(
+        "/proc/self/uid_map",
+        &format!("{} {} 1", inside.0, outside.0),
+    )?;
+    write(
+        "/proc/self/gid_map",
+        &format!("{} {} 1", inside.1, outside.1),
+    )
 }
 
 pub(super) fn write(path: &str, text: &str) -> Result<()> {

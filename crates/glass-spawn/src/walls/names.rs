@@ -26,9 +26,6 @@ const LINKS_MAX: usize = 40;
 /// The file system of processes, in which nothing can be made.
 const PROCESSES: i64 = 0x9fa0;
 
-/// What a directory becomes a repository by once `HEAD` is in it.
-const BESIDE_HEAD: [&[u8]; 3] = [b"objects", b"refs", b"commondir"];
-
 /// A flag of renaming that swaps both.
 const EXCHANGE: u64 = 2;
 
@@ -141,10 +138,10 @@ fn is_forbidden(directory: BorrowedFd<'_>, name: &[u8]) -> bool {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
         rustix::fs::statat(directory, name, flags).is_ok()
     };
-    let believed = name.eq_ignore_ascii_case(b".git")
-        || name == b"HEAD"
-        || (BESIDE_HEAD.contains(&name) && is_there(b"HEAD"));
-    believed && !is_there(name)
+    // Most names are no names of git's, and need no further look.
+    glass_model::makes_repository(name, true)
+        && glass_model::makes_repository(name, is_there(b"HEAD"))
+        && !is_there(name)
 }
 
 /// A path's directory, empty for where one is, and the name in it. Nothing for

@@ -1,7 +1,8 @@
 //! A user of nobody's for what root starts: behind walls that is root by name
 //! only. To the host it is a user without a single file.
 //!
-//! Two user namespaces make that so. In the *inner* one, root is that user.
+//! Two user namespaces make that so. In the *inner* one there is that user
+//! alone, and each launch has one below it in which that user is called root.
 //! The other is for mounts: through it, what is root's on the disk is that
 //! user's, in both directions, and everybody else's is as it was. A mount must
 //! be made so by the host's root, before it goes inside.
@@ -17,7 +18,7 @@ use crate::sys::{self, kernel};
 
 /// The user and the group that root is inside: above what systems give to
 /// people, services and containers.
-const NOBODYS: u32 = 1_912_602_624;
+pub(super) const NOBODYS: u32 = 1_912_602_624;
 
 /// The file system of pipes without names, as the kernel numbers it.
 const PIPES: i64 = 0x5049_5045;
@@ -35,7 +36,7 @@ pub(crate) struct Users {
 impl Users {
     /// Makes them. Only the host's root can.
     pub fn make() -> Result<Users> {
-        let inner = format!("0 {NOBODYS} 1\n");
+        let inner = format!("{NOBODYS} {NOBODYS} 1\n");
         let mounts = format!(
             "0 {NOBODYS} 1\n1 1 {}\n{} {} {}\n",
             NOBODYS - 1,

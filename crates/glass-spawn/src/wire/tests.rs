@@ -46,8 +46,8 @@ fn launch() -> impl Strategy<Value = Launch> {
 }
 
 fn resources() -> impl Strategy<Value = Resources> {
-    proptest::array::uniform7(proptest::option::of(any::<u64>())).prop_map(
-        |[files, cpu, file, core, address, memory, processes]| Resources {
+    proptest::array::uniform8(proptest::option::of(any::<u64>())).prop_map(
+        |[files, cpu, file, core, address, memory, processes, tasks]| Resources {
             open_files: files,
             cpu_seconds: cpu,
             file_bytes: file,
@@ -55,6 +55,7 @@ fn resources() -> impl Strategy<Value = Resources> {
             address_bytes: address,
             memory_bytes: memory,
             processes,
+            tasks,
         },
     )
 }

@@ -59,6 +59,8 @@ pub(crate) struct ResourcesMessage {
     pub memory_bytes: Option<u64>,
     #[prost(uint64, optional, tag = "7")]
     pub processes: Option<u64>,
+    #[prost(uint64, optional, tag = "8")]
+    pub tasks: Option<u64>,
 }
 
 /// More mounts for walls that stand; answered with a `Covered` of its number.
@@ -208,6 +210,7 @@ impl From<Resources> for ResourcesMessage {
             address_bytes: resources.address_bytes,
             memory_bytes: resources.memory_bytes,
             processes: resources.processes,
+            tasks: resources.tasks,
         }
     }
 }
@@ -222,6 +225,7 @@ impl From<ResourcesMessage> for Resources {
             address_bytes: resources.address_bytes,
             memory_bytes: resources.memory_bytes,
             processes: resources.processes,
+            tasks: resources.tasks,
         }
     }
 }

@@ -381,6 +381,26 @@ async fn a_launch_that_nobody_waits_for_any_more_is_ended() {
 }
 
 #[tokio::test]
+async fn a_launch_that_cannot_be_tried_leaves_no_cgroup() {
+    let home = Home::new().await;
+    let name = |what: &str| format!("glass-test-{what}-{}", std::process::id());
+    let mut ask = launch(&["/bin/sleep", "1000"]);
+    ask.plan.cgroup = name("tried");
+    let launched = home.keeper.spawn(ask).await.expect("it starts");
+    let group = launched.cgroup.clone();
+    end(all_of(&launched, Manner::Kill)).await.expect("ended");
+    let Some(group) = group else {
+        // There are none here, so none can be left.
+        return;
+    };
+    let mut ask = launch(&["/bin/sleep", "a\0b"]);
+    ask.plan.cgroup = name("untried");
+    failure(home.keeper.spawn(ask).await);
+    assert!(!group.with_file_name(name("untried")).exists());
+    until("the removal of the cgroup", || !group.exists()).await;
+}
+
+#[tokio::test]
 async fn a_child_starts_in_its_cgroup_where_there_are_any() {
     let mut home = Home::new().await;
     let name = format!("glass-test-{}", home.keeper.pid());

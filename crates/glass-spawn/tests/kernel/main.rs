@@ -14,6 +14,7 @@ mod walls_attacks;
 mod walls_cover;
 mod walls_inside;
 mod walls_limits;
+mod walls_names;
 
 use std::time::Duration;
 

@@ -145,6 +145,9 @@ pub(crate) struct SandboxSettings {
     pub memory_bytes_max: u64,
     /// Processes of a shell; 0 for no limit. Needs cgroups.
     pub processes_max: u64,
+    /// Processes and threads of a shell behind walls; 0 for no limit. Needs no
+    /// cgroups, and means nothing where there are no namespaces.
+    pub tasks_max: u64,
 }
 
 /// What a command may write.
@@ -224,6 +227,7 @@ impl Default for SandboxSettings {
             address_bytes_max: resources.address_bytes.unwrap_or(0),
             memory_bytes_max: resources.memory_bytes.unwrap_or(0),
             processes_max: resources.processes.unwrap_or(0),
+            tasks_max: resources.tasks.unwrap_or(0),
         }
     }
 }
@@ -297,6 +301,7 @@ impl SandboxSettings {
             address_bytes: limit(self.address_bytes_max),
             memory_bytes: limit(self.memory_bytes_max),
             processes: limit(self.processes_max),
+            tasks: limit(self.tasks_max),
         }
     }
 }
