@@ -10,10 +10,11 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
 use crate::environment::split;
+use crate::git::is_git_dir;
 use crate::pattern::matches;
 use crate::place::file_id;
 use crate::wider::beyond;
-use crate::{Effective, Workspace};
+use crate::{Effective, Plan, Workspace};
 
 /// Variables that do not cross to a shell with more rights; `*` stands for
 /// anything. Compared without regard to case: some programs read either.
@@ -292,6 +293,11 @@ const OBEYED: &[&str] = &[
     "RPM_*",
 ];
 
+/// Whether one's rights go beyond another's.
+pub fn grows(from: &Effective, to: &Effective) -> bool {
+    beyond(to, from).is_some()
+}
+
 /// The exported variables, `NAME=VALUE` each, that may cross from a shell with
 /// some rights to one with others.
 pub fn crossing(env: &[Vec<u8>], from: &Effective, to: &Effective) -> Vec<Vec<u8>> {
@@ -344,6 +350,34 @@ pub fn safe_directory(cwd: &Path, workspace: &Workspace) -> Option<PathBuf> {
         Err(_) => rustix::fs::openat2(rustix::fs::CWD, cwd, flags, Mode::empty(), resolve),
     };
     opened.ok().map(|_| cwd.to_path_buf())
+}
+
+/// What git would believe in a directory of the workspace, but for the
+/// workspace's own repository: the `.git` or the configuration of every
+/// repository that the directory lies in.
+pub fn believed_in(cwd: &Path, workspace: &Workspace) -> Vec<PathBuf> {
+    let nested = cwd
+        .ancestors()
+        .take_while(|above| above.starts_with(workspace.path()) && *above != workspace.path());
+    let mut found = Vec::new();
+    for directory in nested {
+        let dot_git = directory.join(".git");
+        if dot_git.symlink_metadata().is_ok() {
+            found.push(dot_git);
+        }
+        if is_git_dir(directory) {
+            found.push(directory.join("config"));
+        }
+    }
+    found
+}
+
+impl Plan {
+    /// Whether something may have been made by a command of this plan: it can
+    /// be written, and nothing was there to protect.
+    pub fn may_have_made(&self, path: &Path) -> bool {
+        self.walls.is_some() && self.layout.is_writable(path) && self.layout.at(path).is_none()
+    }
 }
 
 fn open(path: &Path, flags: OFlags) -> Option<std::fs::File> {

@@ -21,6 +21,8 @@ pub(crate) struct Draft<'a> {
     pub notes: Vec<String>,
     /// What git's configurations said that the plan depends on.
     pub git_configs: Vec<(PathBuf, Relevant)>,
+    /// Repositories that were found.
+    pub repositories: Vec<PathBuf>,
 }
 
 impl Draft<'_> {

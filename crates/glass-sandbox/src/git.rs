@@ -8,3 +8,4 @@ mod repository;
 
 pub(crate) use config::{Relevant, relevant};
 pub(crate) use protect::{protect, refuses_new};
+pub(crate) use repository::is_git_dir;

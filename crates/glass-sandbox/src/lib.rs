@@ -37,7 +37,7 @@ mod verify;
 mod wider;
 mod workspace;
 
-pub use crossing::{crossing, is_obeyed, safe_directory};
+pub use crossing::{believed_in, crossing, grows, is_obeyed, safe_directory};
 pub use denial::denials;
 pub use effective::{Effective, resolve};
 pub use environment::EnvChanges;

@@ -26,6 +26,9 @@ pub struct Facts {
     pub shown: Vec<PathBuf>,
     /// The best walls that can be had here; none where there are no walls.
     pub build: Option<WallBuild>,
+    /// Repositories that earlier plans found: the paths of their `.git`, or of
+    /// themselves where they are bare.
+    pub repositories: Vec<PathBuf>,
 }
 
 /// A sandbox, decided.
@@ -39,6 +42,8 @@ pub struct Plan {
     pub placeholders: Vec<Placeholder>,
     /// What people should know about this sandbox.
     pub notes: Vec<String>,
+    /// The repositories in writable places, as [`Facts`] has them.
+    pub repositories: Vec<PathBuf>,
     /// Processes and threads that there may be behind the walls.
     pub(crate) tasks_max: Option<u64>,
     pub(crate) layout: Layout,
@@ -63,6 +68,7 @@ pub fn plan(
         placeholders: Vec::new(),
         notes: effective.narrowed.iter().cloned().collect(),
         git_configs: Vec::new(),
+        repositories: Vec::new(),
     };
     let made = make(&mut draft);
     if made.is_err() {
@@ -85,6 +91,7 @@ pub fn plan(
         layout: draft.layout,
         placeholders: draft.placeholders,
         notes: draft.notes,
+        repositories: draft.repositories,
     })
 }
 

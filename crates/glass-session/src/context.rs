@@ -3,6 +3,7 @@
 use crate::engine::{Adapting, Wording};
 use crate::gate::{Gatekeeping, Remembered};
 use crate::redaction::{Detectors, Redaction};
+use crate::repositories::Repositories;
 use crate::routes::Routes;
 use crate::sandbox::{Sandboxing, feature_names};
 use crate::stands::Stands;
@@ -59,6 +60,7 @@ pub(crate) struct Context {
     /// What walls can be made of here.
     pub(crate) features: Features,
     pub(crate) stands: Stands,
+    pub(crate) repositories: Repositories,
     /// What people have allowed for always.
     pub(crate) remembered: Remembered,
     pub(crate) detectors: Detectors,

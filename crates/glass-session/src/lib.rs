@@ -26,6 +26,7 @@ mod reader;
 mod ready;
 mod recording;
 mod redaction;
+mod repositories;
 mod room;
 mod routes;
 mod sandbox;

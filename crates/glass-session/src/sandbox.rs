@@ -176,6 +176,7 @@ impl Context {
             private_tmp,
             shown: Vec::new(),
             build: self.wall_build(),
+            repositories: self.repositories.known(),
         }
     }
 

@@ -4,6 +4,7 @@
 use super::desk::{Desk, none, ro, rw, rw_with_network};
 use glass_proto::agent::v1::SandboxPolicy;
 use glass_proto::shellglass::v1::SessionMode;
+use shellglass_tests::Setup;
 
 const MODES: [SessionMode; 2] = [SessionMode::Pipe, SessionMode::Line];
 
@@ -102,6 +103,31 @@ async fn git_configuration_is_not_believed() {
         &format!("{ORDINARY}; git checkout -q . ; git diff; true"),
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_repository_that_was_made_around_the_session_is_not_believed() {
+    let evil = "printf '#!/bin/sh\\nEVIL\\n' > ../e; chmod 755 ../e; ";
+    let nested = "mkdir -p made/in && cd made && git init -q . && cd in && EVIL_FILE; \
+        git config core.fsmonitor $PWD/../e; true";
+    let bare = "git init -q --bare made && cd made && mkdir in && cd in && EVIL_FILE; \
+        git config core.bare false; git config core.worktree $WORKSPACE; \
+        git config core.fsmonitor $PWD/../e; true";
+    for plant in [nested, bare] {
+        let plant = plant.replace("EVIL_FILE", evil.trim().trim_end_matches(';'));
+        is_not_believed(&plant, ORDINARY).await;
+    }
+}
+
+#[tokio::test]
+async fn a_repository_that_was_there_before_is_stayed_in() {
+    let desk = Desk::with(Setup::default(), SessionMode::Pipe, &["nested_repository"]).await;
+    desk.works(rw(), "cd nested_repo").await;
+    let seen = desk.works(rw_with_network(), "pwd").await;
+    assert_eq!(seen, format!("{}\n", desk.inside("nested_repo").display()));
+    desk.works(ro(), "true").await;
+    let seen = desk.works(none(), "pwd").await;
+    assert_eq!(seen, format!("{}\n", desk.inside("nested_repo").display()));
 }
 
 #[tokio::test]

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::repository::is_git_dir;
 
-/// The most directory entries looked at in one writable place, so that a
-/// first command does not wait. What lies beyond is not protected, and
-/// `docs/sandbox.md` says so.
-const ENTRIES_MAX: usize = 20_000;
+/// The most directories and entries looked at in one writable place, so that a
+/// first command does not wait. What lies beyond is protected only if it was
+/// found before, and `docs/sandbox.md` says so.
+const DIRECTORIES_MAX: usize = 20_000;
+const ENTRIES_MAX: usize = 200_000;
 
 /// Directories full of files that others made, in which nobody commits.
 const SKIPPED: &[&str] = &["node_modules", "__pycache__", ".venv"];
@@ -29,12 +30,28 @@ pub(crate) struct Nested {
     pub bare: Vec<PathBuf>,
 }
 
-/// Looks for repositories in and below a directory, the nearest first.
-pub(crate) fn find(root: &Path) -> Nested {
+/// Looks for repositories in and below a directory, the nearest first. Those
+/// that are `known` are found however much a command has put in the way.
+pub(crate) fn find(root: &Path, known: &[PathBuf]) -> Nested {
+    let mut found = search(root);
+    for path in known.iter().filter(|path| path.starts_with(root)) {
+        let list = match path.file_name().is_some_and(|name| name == ".git") {
+            true => &mut found.dot_gits,
+            false => &mut found.bare,
+        };
+        if !list.contains(path) && path.symlink_metadata().is_ok() {
+            list.push(path.clone());
+        }
+    }
+    found
+}
+
+fn search(root: &Path) -> Nested {
     let mut found = Nested::default();
     let mut queue = VecDeque::from([(root.to_path_buf(), 0)]);
-    let mut looked_at = 0;
+    let (mut looked_at, mut directories) = (0, 0);
     while let Some((directory, depth)) = queue.pop_front() {
+        directories += 1;
         let Ok(entries) = std::fs::read_dir(&directory) else {
             continue;
         };
@@ -57,7 +74,8 @@ pub(crate) fn find(root: &Path) -> Nested {
             }
         }
         let count = found.dot_gits.len() + found.bare.len();
-        if looked_at > ENTRIES_MAX || count > REPOSITORIES_MAX {
+        let too_many = looked_at > ENTRIES_MAX || directories > DIRECTORIES_MAX;
+        if too_many || count > REPOSITORIES_MAX {
             break;
         }
         if may_be_bare && is_git_dir(&directory) {

@@ -34,7 +34,9 @@ pub(crate) fn protect(draft: &mut Draft<'_>, rules: Option<&Rules>) -> Result<()
         roots.push(workspace);
     }
     for root in &roots {
-        let found = nested::find(root);
+        let found = nested::find(root, &draft.facts.repositories);
+        draft.repositories.extend(found.dot_gits.iter().cloned());
+        draft.repositories.extend(found.bare.iter().cloned());
         for dot_git in &found.dot_gits {
             match Repository::find(dot_git) {
                 Found::Repository(repository) => {

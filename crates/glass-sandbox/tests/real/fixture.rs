@@ -60,6 +60,7 @@ impl Fixture {
                 private_tmp: root.join("private"),
                 shown: vec![root.join("own/room")],
                 build: Some(WallBuild::Namespaces),
+                repositories: Vec::new(),
             },
             dir,
             _sockets: sockets,

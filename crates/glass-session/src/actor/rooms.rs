@@ -7,7 +7,7 @@ use crate::sandbox::has_walls;
 use crate::shell::{Peeked, WarmShell};
 use crate::state::{Input, RoomId};
 use glass_model::{Execution, LaunchId, Role, SandboxPolicy, ShellId};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Rooms that wait while nobody needs them; beyond, the one that was left longest
@@ -214,9 +214,46 @@ impl Actor {
             None if came_from_walls => glass_sandbox::safe_directory(cwd, workspace).is_some(),
             None => true,
         };
-        if !stays {
+        let planted = self.planted_repository(left, cwd, workspace);
+        if !stays || planted.is_some() {
             self.session.cwd = workspace.path().to_string_lossy().into_owned();
         }
+        if let Some(planted) = planted {
+            let detail = format!(
+                "back in the workspace: a command with fewer rights may have made {}",
+                planted.display()
+            );
+            self.remark("directory", detail);
+        }
+    }
+
+    /// A repository around the directory that git would believe here and that
+    /// a command with fewer rights may have made.
+    fn planted_repository(
+        &self,
+        left: &Room,
+        cwd: &Path,
+        workspace: &glass_sandbox::Workspace,
+    ) -> Option<PathBuf> {
+        let rights = |room| self.policy_of(room).and_then(|policy| self.rights(policy));
+        if let (Some(from), Some(to)) = (rights(left), rights(&self.room))
+            && !glass_sandbox::grows(&from, &to)
+        {
+            return None;
+        }
+        // Any room may have made it, also one that was left before this one.
+        let rooms = self.parked.iter().chain([left]);
+        let walled: Vec<&Room> = rooms
+            .filter(|room| self.policy_of(room).is_none_or(has_walls))
+            .collect();
+        let may_be_planted = |path: &PathBuf| {
+            walled.iter().any(|room| match &room.enclosure {
+                Some(enclosure) => enclosure.plan.may_have_made(path),
+                None => true,
+            })
+        };
+        let believed = glass_sandbox::believed_in(cwd, workspace);
+        believed.into_iter().find(may_be_planted)
     }
 
     fn rights(&self, policy: &SandboxPolicy) -> Option<glass_sandbox::Effective> {

@@ -47,6 +47,9 @@ impl Actor {
         });
         match planned.await {
             Ok(Ok(enclosure)) => {
+                self.context
+                    .repositories
+                    .learn(&enclosure.plan.repositories);
                 self.report_plan(&enclosure);
                 let last = self.room.enclosure.replace(enclosure);
                 self.release(last);

@@ -6,6 +6,7 @@ use crate::context::{Context, Settings};
 use crate::errors::EngineError;
 use crate::gate::Remembered;
 use crate::redaction::Detectors;
+use crate::repositories::Repositories;
 use crate::routes::Routes;
 use crate::shells;
 use crate::stands::Stands;
@@ -47,6 +48,7 @@ impl Engine {
             routes,
             features,
             stands: Stands::default(),
+            repositories: Repositories::default(),
             remembered,
             detectors,
             changes: watch::Sender::new(0),
