@@ -30,6 +30,8 @@ pub fn debug_report(effective: &Effective, plan: &Plan, versions: &[(String, Str
         "workspace": plan.workspace.path().to_string_lossy(),
         "walls": build,
         "network": walls.map(|walls| walls.network),
+        "refusesRepositories": walls.map(|walls| walls.refuses_repositories),
+        "tasksMax": plan.tasks_max,
         "mounts": mounts.map(mount).collect::<Vec<Value>>(),
         "environment": {
             "unset": plan.env.unset,

@@ -3,7 +3,7 @@
 use prost::Message;
 
 use crate::report::Report;
-use crate::walls::Plan;
+use crate::walls::{Plan, split_path};
 use crate::wire::{self, Answer, Cover, Covered, Request, WallsMessage};
 
 /// Reads bytes as everything that they could be.
@@ -17,6 +17,11 @@ pub fn read_any(bytes: &[u8]) {
     {
         // Whatever is planned, it is laid out or refused.
         let _ = Plan::new(walls);
+    }
+    // A path as a command names it.
+    if let Some((above, name)) = split_path(bytes) {
+        assert!(!name.is_empty() && !name.contains(&b'/'));
+        assert!(bytes.starts_with(&[above, name].concat()));
     }
     if let Some(report) = Report::decode(bytes) {
         assert_eq!(Report::decode(&report.encode()), Some(report));

@@ -46,6 +46,8 @@ pub(crate) use handover::pair;
 pub(crate) use init::run as run_init;
 pub(crate) use landlock::Rules;
 pub(crate) use layout::{LayoutError, Plan};
+#[cfg(fuzzing)]
+pub(crate) use names::split as split_path;
 pub(crate) use privileges::{confine, enter_landlock_only};
 pub(crate) use probe::probe;
 pub(crate) use users::{Users, hand_over};

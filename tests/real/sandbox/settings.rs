@@ -121,3 +121,31 @@ async fn configured_variables_stay_out_and_come_in() {
     assert!(seen.contains("\nWANTED=1\n"), "{seen}");
     assert!(!seen.contains("UNWANTED=1"), "{seen}");
 }
+
+#[tokio::test]
+async fn a_hook_cannot_be_rewritten_where_its_folder_can_be_written() {
+    let place = super::stage::place();
+    let hook = place.path().join("check.sh");
+    std::fs::write(&hook, "exit 0\n").unwrap();
+    let setup = Setup {
+        config: format!(
+            "[hooks]\nbeforeShellExecution = [\"sh {}\"]\n",
+            hook.display()
+        ),
+        ..Setup::default()
+    };
+    let desk = Desk::with(setup, SessionMode::Pipe, &[]).await;
+    let policy = SandboxPolicy {
+        additional_readwrite_paths: vec![place.path().display().to_string()],
+        ..rw()
+    };
+    let beside = place.path().join("beside");
+    let write = |path: &std::path::Path| format!("echo 'exit 2' > {}", path.display());
+    desk.works(policy.clone(), &write(&beside)).await;
+    let away = format!("mv {0} {0}.old; {1}", hook.display(), write(&hook));
+    for attempt in [write(&hook), away] {
+        let tried = desk.run(policy.clone(), &attempt).await;
+        assert_ne!(tried.code, Some(0), "{attempt}: {tried:#?}");
+    }
+    assert_eq!(std::fs::read_to_string(&hook).unwrap(), "exit 0\n");
+}

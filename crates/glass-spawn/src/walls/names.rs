@@ -146,7 +146,7 @@ fn is_forbidden(directory: BorrowedFd<'_>, name: &[u8]) -> bool {
 
 /// A path's directory, empty for where one is, and the name in it. Nothing for
 /// a path that ends in no name: nothing can be made there.
-fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = path.iter().rposition(|byte| *byte != b'/')? + 1;
     let path = &path[..end];
     let start = path

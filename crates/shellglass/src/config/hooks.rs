@@ -80,6 +80,27 @@ impl HookSettings {
         let environment = environment.filter(|(name, _)| is_for_hooks(name)).collect();
         Hooks::new(hooks(&self.before), hooks(&self.after), environment)
     }
+
+    /// The paths that hooks name, from the root or from the home directory (`~/`).
+    /// Whoever could write one of those files would have it run without walls.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let separates = |c: char| c.is_whitespace() || "\"';&|()<>=`".contains(c);
+        let hooks = self.before.iter().chain(&self.after);
+        let words = hooks.flat_map(|hook| hook.command.split(separates));
+        words.filter_map(path_of).collect()
+    }
+}
+
+/// The path that a word is, if it is one.
+fn path_of(word: &str) -> Option<String> {
+    let below_home = word
+        .strip_prefix("$HOME/")
+        .or(word.strip_prefix("${HOME}/"));
+    match below_home {
+        Some(rest) => Some(format!("~/{rest}")),
+        None if word.starts_with('/') || word.starts_with("~/") => Some(word.to_owned()),
+        None => None,
+    }
 }
 
 fn is_for_hooks(name: &OsStr) -> bool {

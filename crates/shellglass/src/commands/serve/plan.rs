@@ -133,8 +133,17 @@ impl Plan {
         ];
         own.sort();
         own.dedup();
+        let mut settings = self.settings.sandbox.settings(home.clone());
+        let is_directory = |path: &String| match (path.strip_prefix("~/"), &home) {
+            (Some(rest), Some(home)) => home.join(rest).is_dir(),
+            _ => Path::new(path).is_dir(),
+        };
+        // A hook may be told of a directory that commands work in.
+        let hooks = self.settings.hooks.paths().into_iter();
+        let hooks = hooks.filter(|path| !is_directory(path));
+        settings.readonly.extend(hooks);
         Sandboxing {
-            settings: self.settings.sandbox.settings(home),
+            settings,
             own,
             inherit: self.settings.sandbox.inherit_env.clone(),
         }

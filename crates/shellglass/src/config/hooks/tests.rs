@@ -148,3 +148,16 @@ fn hooks_do_not_get_the_variables_of_one_command() {
         assert_eq!(is_for_hooks(OsStr::new(name)), kept, "{name}");
     }
 }
+
+#[test]
+fn the_files_that_hooks_name_are_known() {
+    let text = r#"
+        [hooks]
+        afterShellExecution = ["logger -t x", "python3 '/opt/a b.py' --log=/var/log/x"]
+        beforeShellExecution = ["~/bin/check; $HOME/other|cat", "relative/path"]
+    "#;
+    let paths = settings(text).hooks.paths();
+    // A name with a space in it ends there, which protects less and harms nothing.
+    let expected = ["~/bin/check", "~/other", "/opt/a", "/var/log/x"];
+    assert_eq!(paths, expected);
+}
