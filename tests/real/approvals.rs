@@ -15,8 +15,10 @@ use shellglass_tests::{Client, Daemon, PATIENCE, TestSession};
 use std::time::Duration;
 use tonic::Code;
 
+mod checking;
 mod cli;
 mod rules;
+mod tasks;
 
 /// A daemon that asks about agents' commands, and an agent's session.
 struct Watched {

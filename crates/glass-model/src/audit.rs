@@ -15,7 +15,7 @@ pub struct AuditEntry {
     pub session: String,
     /// The execution's handle; 0 where there was none.
     pub shell_id: u32,
-    /// The session's task, or empty.
+    /// The task of the one who asked, or empty.
     pub task: String,
     /// Who asked for the command: `person`, `agent`, or `agent:` and its task.
     pub asked_by: String,

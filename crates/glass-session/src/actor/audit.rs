@@ -90,12 +90,13 @@ impl Actor {
     pub(super) fn audit_entry(&self, id: ShellId, at_ms: i64, what: AuditKind) -> AuditEntry {
         let execution = self.accepted.get(&id);
         let role = execution.map_or(self.session.owner, |execution| execution.asked_by);
+        let task = execution.map_or(self.session.task.as_str(), |it| it.task(&self.session));
         AuditEntry {
             at_ms,
             session: self.session.id.as_str().to_owned(),
             shell_id: id.0,
-            task: self.session.task.clone(),
-            asked_by: asked_by(role, &self.session.task),
+            task: task.to_owned(),
+            asked_by: asked_by(role, task),
             what,
             command: String::new(),
             detail: String::new(),
