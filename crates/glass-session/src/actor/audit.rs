@@ -11,6 +11,9 @@ use glass_model::{
 };
 use glass_store::Change;
 
+/// By what a command was allowed that an earlier daemon had let pass.
+const BEFORE_RESTART: &str = "before the daemon was restarted";
+
 impl Actor {
     /// An execution is handed to a shell.
     pub(super) fn audit_ran(&self, execution: &Execution) -> Change {
@@ -20,9 +23,10 @@ impl Actor {
         };
         let id = execution.shell_id;
         let by = self.passed.get(&id);
+        let by = by.map_or(BEFORE_RESTART, String::as_str);
         Change::Audit(AuditEntry {
             command: execution.command.clone(),
-            detail: by.map_or_else(String::new, |by| format!("allowed: {by}")),
+            detail: AuditEntry::allowed_by(by),
             ..self.audit_entry(id, execution.started_ms, what)
         })
     }
@@ -80,10 +84,19 @@ impl Actor {
             code: outcome.code,
             how: how(outcome),
         };
-        Change::Audit(AuditEntry {
+        let mut entry = AuditEntry {
             detail: outcome.details.sandbox_denials.join("; "),
             ..self.audit_entry(id, at_ms, what)
-        })
+        };
+        let execution = self.accepted.get(&id);
+        if let Some(execution) = execution.filter(|execution| execution.start.is_none()) {
+            // No entry says that it ran, so here is what that would have said.
+            entry.command.clone_from(&execution.command);
+            if let Some(by) = self.passed.get(&id) {
+                entry.detail = AuditEntry::allowed_by(by);
+            }
+        }
+        Change::Audit(entry)
     }
 
     /// An entry about an execution of this session, without its text.
