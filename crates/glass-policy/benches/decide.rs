@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "others use the rest")]
 mod hostile;
 #[path = "../tests/common/random.rs"]
-#[allow(dead_code, reason = "others use the rest")]
+#[allow(dead_code, clippy::unwrap_used, reason = "tests use the rest")]
 mod random;
 
 use glass_model::ShellKind;
