@@ -1,6 +1,7 @@
 //! What a check says is what the gate does, whoever asks and however.
 
 use super::Watched;
+use crate::mcp_lines::Mcp;
 use glass_proto::agent::v1::shell_result::Result as Kind;
 use glass_proto::agent::v1::{SandboxPolicy, sandbox_policy::Type};
 use glass_proto::shellglass::v1::{
@@ -293,5 +294,44 @@ async fn a_path_that_the_commands_rights_ignore_is_refused_by_name() {
     for (command, decision) in [("cat hidden/key", "deny"), ("cat plain/key", "allow")] {
         assert_eq!(checked(&watched, command).await.decision, decision);
         assert_eq!(done(&watched, command).await, decision, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_of_mcp_is_told_what_its_own_session_would_do() {
+    let watched = Watched::start("").await;
+    set_up(watched.daemon.home());
+    let mut mcp = Mcp::start(&watched.daemon);
+    let mut check = |command: &str, cwd: Option<&str>| {
+        let arguments = serde_json::json!({"command": command, "cwd": cwd});
+        let (text, fields) = mcp.call("check_command", arguments);
+        assert!(
+            text.starts_with(fields["decision"].as_str().unwrap()),
+            "{text}"
+        );
+        fields["decision"].as_str().unwrap().to_owned()
+    };
+    for (command, cwd, decision) in [
+        ("echo hi", None, "allow"),
+        ("mkdir x", None, "ask"),
+        ("cat a.env", None, "deny"),
+        ("cat ../a.env", Some("sub"), "deny"),
+        ("ls", None, "deny"),
+    ] {
+        assert_eq!(check(command, cwd), decision, "{command}");
+    }
+    // Once it has a session, that is what it is about.
+    let (text, _) = mcp.call("execute_command", serde_json::json!({"command": "echo hi"}));
+    assert!(text.starts_with("hi\n"), "{text}");
+    let session = watched.daemon.cli(&["session", "list", "--json"]).quiet();
+    let listed: serde_json::Value = serde_json::from_str(&session).unwrap();
+    assert_eq!(
+        listed["sessions"].as_array().map(Vec::len),
+        Some(2),
+        "{listed}"
+    );
+    for (command, decision) in [("cat a.env", "deny"), ("mkdir x", "ask")] {
+        let arguments = serde_json::json!({"command": command});
+        assert_eq!(mcp.call("check_command", arguments).1["decision"], decision);
     }
 }
