@@ -52,7 +52,7 @@ browser: build ## Tests of the page in a browser, over the built binary.
 bench: build ## Latency, throughput and memory, with baselines beside them.
 	@scripts/deps test
 	SHELLGLASS_BIN=$(BIN) cargo bench --locked --package shellglass-tests --bench real
-	cargo bench --profile dist --locked --package glass-vt
+	cargo bench --profile dist --locked --package glass-vt --package glass-policy --package glass-redact
 
 install: build ## Install the binary, its manual and its completions below PREFIX.
 	@scripts/install $(BIN) $(PREFIX)

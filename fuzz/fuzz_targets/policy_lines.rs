@@ -2,7 +2,7 @@
 #![no_main]
 
 use glass_model::{ShellKind, Verdict};
-use glass_policy::{Command, RuleSet, decide, limits, remember, text};
+use glass_policy::{Command, RuleSet, decide, limits, prefix_of, text};
 use libfuzzer_sys::fuzz_target;
 
 // The first byte chooses the shell.
@@ -28,7 +28,12 @@ fuzz_target!(|input: &[u8]| {
         assert!(command.line().obstacles.is_empty());
         assert_eq!(text::first_oddity(line), None);
     }
-    if let Some(rules) = remember(&command) {
-        assert!(rules.iter().all(|rule| !rule.prefix.is_empty()));
+    // Reading is bounded work, whatever stands there; one leap may go beyond.
+    let leap = limits::LINE_BYTES_MAX as u32 / 16 + 1;
+    assert!(command.steps() <= 2 * (limits::STEPS_MAX + leap));
+    for simple in &command.line().commands {
+        let prefix = prefix_of(&simple.words).unwrap_or_default();
+        assert!(prefix.len() <= limits::PREFIX_WORDS_MAX);
+        assert!(decision.would_allow.iter().all(|prefix| !prefix.is_empty()));
     }
 });

@@ -16,6 +16,8 @@ use std::process::Stdio;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tonic::Code;
 
+mod told;
+
 const CODEX_EVENTS: &str = include_str!("../../crates/glass-adapt/tests/events/codex.jsonl");
 const CLAUDE_EVENTS: &str = include_str!("../../crates/glass-adapt/tests/events/claude.jsonl");
 

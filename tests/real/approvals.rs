@@ -15,8 +15,10 @@ use shellglass_tests::{Client, Daemon, PATIENCE, TestSession};
 use std::time::Duration;
 use tonic::Code;
 
+mod checking;
 mod cli;
 mod rules;
+mod tasks;
 
 /// A daemon that asks about agents' commands, and an agent's session.
 struct Watched {
@@ -232,6 +234,27 @@ async fn nobody_answers_for_a_person() {
     assert_eq!(watched.waiting().await.len(), 1);
     watched.answer(&id, true, ApprovalScope::Once).await;
     success(asked.await.unwrap());
+}
+
+#[tokio::test]
+async fn of_two_answers_one_counts() {
+    let watched = Watched::start("").await;
+    let asked = watched.ask(watched.session.request("touch ran"));
+    let id = watched.until_waiting(1).await[0].approval_id.clone();
+    let client = &watched.session.client;
+    let (yes, no) = tokio::join!(
+        resolve(client, &id, true, ApprovalScope::Session, ""),
+        resolve(client, &id, false, ApprovalScope::Once, ""),
+    );
+    let allowed = yes.is_ok();
+    assert_ne!(allowed, no.is_ok(), "{yes:?} {no:?}");
+    let late = if allowed { no } else { yes };
+    refused(late, Code::FailedPrecondition);
+    let ran = matches!(asked.await.unwrap().result, Some(Kind::Success(_)));
+    assert_eq!((ran, watched.marker("ran").exists()), (allowed, allowed));
+    let again = resolve(client, &id, !allowed, ApprovalScope::Once, "").await;
+    refused(again, Code::FailedPrecondition);
+    assert_eq!(watched.marker("ran").exists(), allowed);
 }
 
 #[tokio::test]

@@ -2,11 +2,12 @@
 //! found out.
 
 use glass_proto::shellglass::v1::{
-    CreateSessionRequest, ReadAuditRequest, SessionMode, VerifyAuditRequest,
+    CancelRequest, CreateSessionRequest, ReadAuditRequest, SessionMode, VerifyAuditRequest,
 };
 use serde_json::{Value, json};
 use shellglass_tests::calls::{next, refused, token, with_token};
-use shellglass_tests::{Daemon, TestSession, program};
+use shellglass_tests::{Daemon, PATIENCE, TestSession, program};
+use std::time::{Duration, Instant};
 use tonic::Code;
 
 mod replay;
@@ -127,6 +128,36 @@ async fn a_command_that_cannot_run_has_an_end_that_says_so() {
     let how = last["ended"]["how"].as_str().unwrap();
     assert!(how.starts_with("did not run: "), "{last}");
     assert_eq!(last["ended"].get("exitCode"), None, "{last}");
+}
+
+#[tokio::test]
+async fn a_command_that_never_had_its_turn_has_an_end_that_says_what_was_decided() {
+    let daemon = Daemon::start("");
+    let session = session(&daemon).await;
+    let (_, _running) = session.begin("sleep 1000").await;
+    let request = session.with_args("echo never", |args| args.tool_call_id = "k".to_owned());
+    let mut client = session.client.clone();
+    let behind = tokio::spawn(async move { client.run(request).await });
+    let deadline = Instant::now() + PATIENCE;
+    let key = CancelRequest {
+        tool_call_id: "k".to_owned(),
+        ..CancelRequest::default()
+    };
+    // It is not known before it waits.
+    while session.client.clone().cancel(key.clone()).await.is_err() {
+        assert!(Instant::now() < deadline, "it never came");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    drop(behind.await.unwrap());
+    let all = entries(&daemon, &[]);
+    let about: Vec<&Value> = all
+        .iter()
+        .filter(|entry| entry["command"] == "echo never")
+        .collect();
+    assert_eq!(about.len(), 1, "{all:?}");
+    assert_eq!(about[0]["ended"]["how"], json!("cancelled"));
+    assert_eq!(about[0]["decision"], json!("allow"));
+    assert_eq!(about[0]["decidedBy"], json!("nothing is known against it"));
 }
 
 #[tokio::test]

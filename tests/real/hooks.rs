@@ -217,3 +217,41 @@ async fn hooks_hear_of_the_end_with_redacted_output() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
+
+/// Ends that may be told at once, in all sessions together.
+const TELLING_MAX: usize = 256;
+
+#[tokio::test]
+async fn too_many_ends_at_once_are_not_told_and_the_history_says_so() {
+    let hooked = Hooked::new();
+    let (told, go) = (hooked.path("told"), hooked.path("go"));
+    let after = format!(
+        "[[hooks.afterShellExecution]]\ntimeout_ms = 600000\n\
+         command = 'while [ ! -e {} ]; do sleep 0.2; done; echo >> {}'\n",
+        go.display(),
+        told.display()
+    );
+    let (_daemon, session) = hooked.session(&[], &after).await;
+    let excess = 3;
+    for _ in 0..TELLING_MAX + excess {
+        session.run("true").await;
+    }
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let remarks = remarks(&session).await;
+        if remarks.len() == excess {
+            let says = |remark: &String| remark.contains("no hook was told of its end");
+            assert!(remarks.iter().all(says), "{remarks:?}");
+            break;
+        }
+        assert!(
+            remarks.len() < excess && Instant::now() < deadline,
+            "{remarks:?}"
+        );
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    std::fs::write(&go, "").unwrap();
+    let told = || hooked.text("told").len();
+    eventually("every other end is told", || told() == TELLING_MAX).await;
+    assert_eq!(remarks(&session).await.len(), excess);
+}

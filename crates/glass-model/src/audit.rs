@@ -15,7 +15,7 @@ pub struct AuditEntry {
     pub session: String,
     /// The execution's handle; 0 where there was none.
     pub shell_id: u32,
-    /// The session's task, or empty.
+    /// The task of the one who asked, or empty.
     pub task: String,
     /// Who asked for the command: `person`, `agent`, or `agent:` and its task.
     pub asked_by: String,
@@ -28,10 +28,37 @@ pub struct AuditEntry {
     pub detail: String,
 }
 
+/// Begins the detail of an entry that tells, beside what happened, by what the
+/// command was allowed.
+const ALLOWED_BY: &str = "allowed: ";
+
+impl AuditEntry {
+    /// The detail of an entry about a command that was allowed.
+    pub fn allowed_by(by: &str) -> String {
+        format!("{ALLOWED_BY}{by}")
+    }
+
+    /// What this entry says was decided, and by whom. A question is told with
+    /// the entry that a person is asked, and an *allow* with the one that the
+    /// command ran, or that it ended before it did.
+    pub fn decision(&self) -> Option<(Verdict, &str)> {
+        match &self.what {
+            AuditKind::Decided { verdict, by, .. } => Some((*verdict, by)),
+            AuditKind::Asked { .. } => Some((Verdict::Ask, &self.detail)),
+            AuditKind::Ran { .. } | AuditKind::Ended { .. } => {
+                let by = self.detail.strip_prefix(ALLOWED_BY)?;
+                Some((Verdict::Allow, by))
+            }
+            AuditKind::Answered { .. } => None,
+        }
+    }
+}
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuditKind {
-    /// It was decided whether the command may run.
+    /// It was decided that the command must not run. What was decided otherwise
+    /// is told with what became of it: see [`AuditEntry::decision`].
     Decided {
         /// May it?
         verdict: Verdict,

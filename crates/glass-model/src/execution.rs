@@ -1,6 +1,6 @@
 //! One command of a session, from its acceptance to its end.
 
-use crate::{EventIndex, LaunchId, Role, SandboxPolicy, SessionId, ShellId};
+use crate::{EventIndex, LaunchId, Role, SandboxPolicy, Session, SessionId, ShellId};
 
 /// Why an execution was ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct Execution {
     pub cwd: String,
     /// The idempotency key, or empty.
     pub tool_call_id: String,
-    /// What the key is unique in: the task, or else the caller.
+    /// Whose call it is, which is what the key is unique in: see [`call_scope`].
     pub tool_call_scope: String,
     /// Variables for this command alone.
     pub env: Vec<(String, String)>,
@@ -95,4 +95,31 @@ pub struct Execution {
     pub ended_ms: Option<i64>,
     /// How it ended; meaningful once ended.
     pub outcome: Outcome,
+}
+
+impl Execution {
+    /// The task of the one who asked; its session's, where they named none. An
+    /// idle session may serve another task than its own.
+    pub fn task<'a>(&'a self, session: &'a Session) -> &'a str {
+        match self.tool_call_scope.split_once(SCOPE_TASK) {
+            Some((_, task)) => task,
+            None => &session.task,
+        }
+    }
+}
+
+/// Stands between the role and the task of a [`call_scope`].
+const SCOPE_TASK: &str = " task ";
+
+/// Whose call something is: of a task, or else of everybody in this role.
+/// Nobody's answer reaches somebody with other rights.
+pub fn call_scope(role: Role, task: &str) -> String {
+    let role = match role {
+        Role::Agent => "agent",
+        Role::Person => "person",
+    };
+    match task {
+        "" => role.to_owned(),
+        task => format!("{role}{SCOPE_TASK}{task}"),
+    }
 }

@@ -22,7 +22,7 @@ pub use audit::{
     AuditRecord,
 };
 pub use event::{Dropped, Event, EventBody, Stream};
-pub use execution::{AbortReason, Execution, ExitDetails, Outcome, Phase};
+pub use execution::{AbortReason, Execution, ExitDetails, Outcome, Phase, call_scope};
 pub use id::{EventIndex, IdError, LaunchId, SessionId, ShellId};
 pub use limits::Limits;
 pub use plan::{LaunchPlan, WaitStatus};

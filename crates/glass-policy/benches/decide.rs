@@ -3,7 +3,11 @@
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 #[path = "../tests/common/hostile.rs"]
+#[allow(dead_code, reason = "others use the rest")]
 mod hostile;
+#[path = "../tests/common/random.rs"]
+#[allow(dead_code, clippy::unwrap_used, reason = "tests use the rest")]
+mod random;
 
 use glass_model::ShellKind;
 use glass_policy::{Command, RuleSet, decide, limits};
@@ -11,6 +15,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 2000;
+
+/// Hostile lines that are put together at random, the same in every run.
+const MIXTURES: usize = 500;
 
 /// What an ordinary line may take, in the middle.
 const ORDINARY_MAX: Duration = Duration::from_micros(100);
@@ -63,6 +70,12 @@ fn main() {
                 ));
             }
         }
+    }
+    let mut random = random::Random(0x5eed_4321_abcd_0002);
+    for number in 0..MIXTURES {
+        let line = hostile::mixture(limits::LINE_BYTES_MAX, |end| random.below(end));
+        let best = (0..2).map(|_| timed(&line, &rules)).min();
+        worst.push((best.unwrap_or_default(), format!("mixture {number}")));
     }
     worst.sort();
     println!("\n| hostile line | time |\n|---|---|");

@@ -4,7 +4,7 @@
 use crate::knowledge::{Danger, fits, knowledge};
 use crate::limits::{COMMANDS_MAX, WRAPPERS_MAX};
 use crate::line::{Line, Redirect, RedirectKind, SimpleCommand, Word};
-use crate::reader::read;
+use crate::reader::read_after;
 use crate::unwrap::{Inner, base_name, inner};
 use glass_model::ShellKind;
 
@@ -13,17 +13,25 @@ pub(crate) struct Look<'a> {
     shell: ShellKind,
     /// Commands that may still be looked at.
     budget: usize,
+    /// Steps that reading scripts has taken; beyond the most, none is read.
+    steps: u32,
     /// Called with the words of a command, and with the part of the line in
     /// which it was found.
     see: &'a mut dyn FnMut(&[Word], &str),
 }
 
 impl<'a> Look<'a> {
-    /// Looks at a line.
-    pub fn at(line: &Line, text: &str, shell: ShellKind, see: &'a mut dyn FnMut(&[Word], &str)) {
+    /// Looks at a line. Says how many steps that took.
+    pub fn at(
+        line: &Line,
+        text: &str,
+        shell: ShellKind,
+        see: &'a mut dyn FnMut(&[Word], &str),
+    ) -> u32 {
         let mut look = Look {
             shell,
             budget: COMMANDS_MAX * 2,
+            steps: 0,
             see,
         };
         look.commands(line, 0, None);
@@ -31,6 +39,7 @@ impl<'a> Look<'a> {
             // What cannot be read is looked at word by word.
             look.commands(&loosely(text), 0, None);
         }
+        look.steps
     }
 
     fn commands(&mut self, line: &Line, depth: usize, part: Option<&str>) {
@@ -52,7 +61,8 @@ impl<'a> Look<'a> {
             match inner {
                 Inner::Words(inner) => self.words(inner, depth + 1, part),
                 Inner::Script(script) => {
-                    let line = read(&script, self.shell);
+                    let line = read_after(&script, self.shell, self.steps);
+                    self.steps = line.steps;
                     self.commands(&line, depth + 1, Some(part));
                 }
             }

@@ -54,9 +54,16 @@ impl Command {
         reading::reading(&self.line)
     }
 
-    /// Looks at everything that can be seen to run, through wrappers.
-    pub(crate) fn look(&self, see: &mut dyn FnMut(&[Word], &str)) {
-        Look::at(&self.line, &self.text, self.shell, see);
+    /// How many steps it takes to read it and the scripts in it: at most twice
+    /// [`STEPS_MAX`](crate::limits::STEPS_MAX), and one leap more for each.
+    pub fn steps(&self) -> u32 {
+        self.line.steps.saturating_add(self.look(&mut |_, _| {}))
+    }
+
+    /// Looks at everything that can be seen to run, through wrappers. Says how
+    /// many steps that took.
+    pub(crate) fn look(&self, see: &mut dyn FnMut(&[Word], &str)) -> u32 {
+        Look::at(&self.line, &self.text, self.shell, see)
     }
 }
 

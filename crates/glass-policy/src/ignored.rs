@@ -16,7 +16,7 @@ pub struct Ignored {
 
 /// Why an ignore file cannot be used.
 #[derive(Debug, Error)]
-#[error("line {line} of the ignore file is no pattern: {text}")]
+#[error("line {line} of the ignore list is no pattern: {text}")]
 pub struct IgnoreError {
     /// Counted from 1.
     pub line: usize,
@@ -38,9 +38,17 @@ pub struct IgnoredPath {
 impl Ignored {
     /// Reads patterns that hold below `root`, an absolute path.
     pub fn parse(root: &str, text: &str) -> Result<Ignored, IgnoreError> {
+        Ignored::of_patterns(root, text.lines())
+    }
+
+    /// The same, of patterns that are told apart already.
+    pub fn of_patterns<'a>(
+        root: &str,
+        patterns: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Ignored, IgnoreError> {
         let mut builder = GitignoreBuilder::new(root);
         let mut names = Vec::new();
-        for (index, line) in text.lines().enumerate() {
+        for (index, line) in patterns.into_iter().enumerate() {
             let bad = |_| IgnoreError {
                 line: index + 1,
                 text: line.to_owned(),

@@ -199,4 +199,6 @@ pub struct Line {
     pub obstacles: Vec<(Obstacle, String)>,
     /// Why the line could not be read to its end.
     pub failure: Option<&'static str>,
+    /// How many steps it took to read.
+    pub steps: u32,
 }

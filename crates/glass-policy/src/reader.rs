@@ -20,16 +20,23 @@ type Read<T> = Result<T, &'static str>;
 
 /// Reads a line of this shell's language.
 pub fn read(text: &str, shell: ShellKind) -> Line {
+    read_after(text, shell, 0)
+}
+
+/// The same, when so many of the steps are used up already.
+pub fn read_after(text: &str, shell: ShellKind, steps: u32) -> Line {
     if text.len() > LINE_BYTES_MAX {
         return Line {
             failure: Some("it is longer than what is read"),
+            steps,
             ..Line::default()
         };
     }
-    let mut reader = Reader::new(text, shell, 0, 0);
+    let mut reader = Reader::new(text, shell, 0, steps);
     let failure = reader.whole().err();
     let mut line = reader.line;
     line.failure = failure;
+    line.steps = reader.steps;
     line
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
 #[path = "common/hostile.rs"]
+#[allow(dead_code, reason = "others use the rest")]
 mod hostile;
 
 use glass_model::{ShellKind, Verdict};

@@ -7,6 +7,10 @@ use glass_model::{AuditCheck, AuditKind, AuditRecord};
 /// An entry in its place.
 pub fn audit_record(record: AuditRecord) -> wire::AuditRecord {
     let entry = record.entry;
+    let (decision, decided_by) = match entry.decision() {
+        Some((verdict, by)) => (verdict.name().to_owned(), by.to_owned()),
+        None => (String::new(), String::new()),
+    };
     let what = match entry.what {
         AuditKind::Decided {
             verdict,
@@ -57,6 +61,8 @@ pub fn audit_record(record: AuditRecord) -> wire::AuditRecord {
         what: Some(what),
         prev_hash: record.prev_hash.to_string(),
         hash: record.hash.to_string(),
+        decision,
+        decided_by,
     }
 }
 

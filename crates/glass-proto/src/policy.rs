@@ -55,8 +55,9 @@ fn reason(reason: &Reason) -> String {
         "" => String::new(),
         part => format!("`{part}`: "),
     };
-    match &reason.rule {
-        Some(rule) => format!("{part}{} ({rule})", reason.why),
-        None => format!("{part}{}", reason.why),
+    match (&reason.rule, reason.why.as_str()) {
+        (Some(rule), "") => format!("{part}({rule})"),
+        (Some(rule), why) => format!("{part}{why} ({rule})"),
+        (None, why) => format!("{part}{why}"),
     }
 }

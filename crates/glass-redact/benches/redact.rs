@@ -17,7 +17,7 @@ const PIECE_BYTES: usize = 64 << 10;
 /// Passes of each kind; the median counts.
 const PASSES: usize = 7;
 
-/// Least speed that the issue asks for, in MB/s.
+/// Least speed that is promised, in MB/s.
 const GOAL_MB_PER_SECOND: f64 = 150.0;
 
 /// What builds print: compilers, package managers, tests, colours, addresses.

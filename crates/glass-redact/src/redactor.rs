@@ -384,4 +384,6 @@ impl Redactor {
 }
 
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ pub(crate) use scan::Scan;
 
 use std::path::{Path, PathBuf};
 
+use glass_model::SandboxPolicy;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::place::read_bounded;
@@ -22,6 +23,22 @@ pub(crate) const IGNORE_FILE: &str = ".shellglassignore";
 
 /// The longest list.
 const IGNORE_FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The directories of a policy's ignore mapping with their patterns, in the
+/// syntax of gitignore, for whoever looks at texts and not at files.
+pub fn mapped(policy: &SandboxPolicy, workspace: &Path) -> Vec<(PathBuf, Vec<String>)> {
+    let mapping = Mapping::of_policy(policy);
+    let lists = mapping.iter();
+    lists
+        .map(|(directory, patterns)| (root_of(workspace, directory), patterns.to_vec()))
+        .collect()
+}
+
+fn root_of(workspace: &Path, directory: &str) -> PathBuf {
+    let root = workspace.join(directory);
+    // A directory that does not exist yet is taken by its name.
+    std::fs::canonicalize(&root).unwrap_or(root)
+}
 
 /// All rules of a sandbox. A file is ignored if any list says so: one list
 /// cannot take back what another says.
@@ -35,9 +52,7 @@ impl Rules {
     pub(crate) fn read(mapping: &Mapping, workspace: &Workspace) -> Result<Rules, Refusal> {
         let mut lists = Vec::new();
         for (directory, patterns) in mapping.iter() {
-            let root = workspace.path().join(directory);
-            // A directory that does not exist yet is taken by its name.
-            let root = std::fs::canonicalize(&root).unwrap_or(root);
+            let root = root_of(workspace.path(), directory);
             lists.push(compile(&root, patterns.iter().map(String::as_str))?);
         }
         let file = workspace.path().join(IGNORE_FILE);

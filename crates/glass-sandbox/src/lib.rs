@@ -41,6 +41,7 @@ pub use crossing::{believed_in, crossing, grows, is_obeyed, safe_directory};
 pub use denial::denials;
 pub use effective::{Effective, resolve};
 pub use environment::EnvChanges;
+pub use ignored::mapped;
 pub use pattern::matches;
 pub use place::Place;
 pub use placeholder::Placeholder;

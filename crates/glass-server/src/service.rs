@@ -6,8 +6,8 @@ use crate::auth::Tokens;
 use crate::messages::Messages;
 use crate::peer::PeerInfo;
 use crate::translate::{
-    answer_from_wire, approval_to_wire, order_from_wire, session_to_wire, spawn_from_wire,
-    spec_from_wire, threshold_of, wait_from_wire, waited_to_wire,
+    answer_from_wire, approval_to_wire, check_from_wire, order_from_wire, session_to_wire,
+    spawn_from_wire, spec_from_wire, threshold_of, wait_from_wire, waited_to_wire,
 };
 use crate::{audit, background, history, status};
 use glass_model::{EventIndex, ShellId};
@@ -15,7 +15,7 @@ use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::shellglass::v1::shell_exec_server::ShellExec;
 use glass_proto::text_and_raw;
-use glass_session::{Caller, CreateError, Engine, ExecuteError, Reader, Ticket};
+use glass_session::{Caller, Checked, CreateError, Engine, ExecuteError, Reader, Ticket};
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -340,10 +340,10 @@ impl ShellExec for Service {
         &self,
         request: Request<wire::CheckCommandRequest>,
     ) -> Result<Response<wire::CheckCommandResponse>, Status> {
-        self.caller(&request)?;
-        let wire::CheckCommandRequest { command, shell, .. } = request.into_inner();
-        let checked = self.engine.check_command(command, &shell).await;
-        let (reading, decision) = checked.map_err(status::lookup)?;
+        let caller = self.caller(&request)?;
+        let (session, spec) = check_from_wire(request.into_inner());
+        let checked = self.engine.check_command(&caller, &session, spec).await;
+        let Checked { reading, decision } = checked.map_err(status::lookup)?;
         Ok(Response::new(glass_proto::check_command(
             &reading, &decision,
         )))

@@ -6,7 +6,8 @@ use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::{sandbox_from_wire, sandbox_to_wire};
 use glass_session::{
-    Background, Held, OrderSpec, Origin, SessionSpec, SessionView, Target, WaitSpec, Waited,
+    Background, CheckSpec, Held, OrderSpec, Origin, SessionSpec, SessionView, Target, WaitSpec,
+    Waited,
 };
 use std::time::Duration;
 use tonic::{Code, Status};
@@ -107,6 +108,20 @@ pub(crate) fn order_from_wire(
         skip_approval: args.skip_approval,
     };
     Ok((target, order))
+}
+
+/// A command to be looked at, and the session that it would run in.
+pub(crate) fn check_from_wire(request: wire::CheckCommandRequest) -> (String, CheckSpec) {
+    let spec = CheckSpec {
+        command: request.command,
+        shell: request.shell,
+        cwd: request.working_directory,
+        role: match request.as_person {
+            true => Role::Person,
+            false => Role::Agent,
+        },
+    };
+    (request.session_id, spec)
 }
 
 /// The same in the background: beside the session, and not in it.

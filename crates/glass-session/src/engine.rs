@@ -3,6 +3,7 @@
 mod adapters;
 mod audit;
 mod background;
+mod check;
 mod create;
 mod excerpt;
 mod execute;
@@ -24,10 +25,7 @@ use crate::errors::LookupError;
 use crate::feed::{Feed, Follower};
 use crate::gate::SessionGate;
 use crate::pty::TerminalHandle;
-use glass_model::{
-    CommandReading, Decision, EventIndex, Execution, Role, Session, SessionId, ShellId, ShellKind,
-};
-use glass_policy::Layer;
+use glass_model::{EventIndex, Execution, Role, Session, SessionId, ShellId};
 use glass_sandbox::Workspace;
 use glass_store::ReadError;
 use std::collections::{BTreeMap, HashMap};
@@ -113,27 +111,6 @@ pub struct SessionView {
 pub type LastCommand = (ShellId, String, Option<i32>);
 
 impl Engine {
-    /// What a command line would run in this shell, and whether it may. Nothing
-    /// is run.
-    pub async fn check_command(
-        &self,
-        command: String,
-        shell: &str,
-    ) -> Result<(CommandReading, Decision), LookupError> {
-        let name = if shell.is_empty() { "bash" } else { shell };
-        let kind = ShellKind::of_program(name.rsplit('/').next().unwrap_or(name));
-        // A line that was made to be hard to read takes its time.
-        let context = self.0.context.clone();
-        let checked = tokio::task::spawn_blocking(move || {
-            let command = glass_policy::Command::parse(&command, kind);
-            let rules = context.settings.gatekeeping.rules.clone();
-            let rules = rules.with_rules(Layer::Remembered, context.remembered.rules());
-            let decision = glass_policy::decide(&command, &rules);
-            (command.reading(), decision)
-        });
-        checked.await.map_err(|_| LookupError::Stopping)
-    }
-
     /// Whether every sandbox policy can be enforced here.
     pub fn enforces_all(&self) -> bool {
         self.0.context.wall_build() == Some(glass_model::WallBuild::Namespaces)

@@ -2,15 +2,20 @@
 //! rules, and what people have answered before. It widens nothing: the sandbox
 //! is decided about elsewhere, and is the wall.
 
+mod check;
 mod files;
+mod mapping;
 mod remembered;
 
 use files::ProjectFiles;
 use glass_model::{Decision, Execution, Reason, Role, SandboxPolicy, Session, ShellKind, Verdict};
 use glass_policy::limits::LINE_BYTES_MAX;
-use glass_policy::{Command, Layer, RuleSet, decide, decide_known};
+use glass_policy::{Command, Ignored, Layer, RuleSet, decide, decide_known};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+pub use check::{CheckSpec, Checked, Checking, check};
+use mapping::MappingCache;
 pub use remembered::CannotRemember;
 pub(crate) use remembered::{Remembered, SessionMemory};
 
@@ -87,6 +92,8 @@ pub(crate) struct Asked {
     /// Whose rules and ignore file hold.
     pub(crate) workspace: PathBuf,
     pub(crate) role: Role,
+    /// Whose answers hold for it: the task of the one who asks.
+    pub(crate) task: String,
     /// The rights that it would have.
     pub(crate) sandbox: SandboxPolicy,
     /// Whether questions are to be left out.
@@ -113,6 +120,7 @@ impl Asked {
             cwd: cwd.clone(),
             workspace: PathBuf::from(&session.workspace_root),
             role: execution.asked_by,
+            task: execution.task(session).to_owned(),
             sandbox: execution.sandbox.clone(),
             skip,
             obeyed: obeyed.cloned().collect(),
@@ -128,12 +136,63 @@ pub(crate) struct Judged {
     pub(crate) by: String,
 }
 
-impl Judged {
-    fn shut(by: &str, why: String) -> Judged {
-        Judged {
-            gate: Gate::Shut(why),
-            by: by.to_owned(),
+/// What everything that is written down says of a command, before it is a gate.
+struct Weighed {
+    decision: Decision,
+    /// What decided; absent where the first reason's rule did.
+    by: Option<String>,
+    /// Whether a question would be about what an agent has chosen for the
+    /// session.
+    about_session: bool,
+}
+
+impl Weighed {
+    fn denied(by: &str, why: String) -> Weighed {
+        let reason = Reason {
+            verdict: Verdict::Deny,
+            part: String::new(),
+            rule: None,
+            why,
+        };
+        Weighed {
+            decision: Decision {
+                verdict: Verdict::Deny,
+                reasons: vec![reason],
+                would_allow: Vec::new(),
+            },
+            by: Some(by.to_owned()),
+            about_session: false,
         }
+    }
+
+    /// It runs whatever else was found.
+    fn allowed(by: &str) -> Weighed {
+        Weighed {
+            decision: Decision {
+                verdict: Verdict::Allow,
+                reasons: Vec::new(),
+                would_allow: Vec::new(),
+            },
+            by: Some(by.to_owned()),
+            about_session: false,
+        }
+    }
+
+    /// What decided.
+    fn by(&self) -> String {
+        if let Some(by) = &self.by {
+            return by.clone();
+        }
+        let first = self.decision.reasons.first();
+        first
+            .and_then(|reason| reason.rule.clone())
+            .unwrap_or_else(|| {
+                let words = match self.decision.verdict {
+                    Verdict::Allow => "nothing is known against it",
+                    Verdict::Ask | Verdict::Deny => "no rule allows it",
+                };
+                words.to_owned()
+            })
     }
 }
 
@@ -141,6 +200,7 @@ impl Judged {
 #[derive(Default)]
 pub(crate) struct SessionGate {
     files: ProjectFiles,
+    mapped: MappingCache,
     pub(crate) memory: SessionMemory,
     /// What an agent has chosen for the session that decides what words run:
     /// variables, or the shell.
@@ -164,39 +224,80 @@ impl SessionGate {
         always: &Remembered,
     ) -> Judged {
         let command = Command::parse(&asked.command, asked.shell);
-        if let Some(why) = self.ignores(&command, asked) {
-            return Judged::shut("ignore file", why);
+        let weighed = self.weigh(&command, asked, settings, always);
+        let by = weighed.by();
+        let decision = weighed.decision;
+        let gate = match decision.verdict {
+            Verdict::Allow => Gate::Open,
+            Verdict::Ask => Gate::Ask(Question {
+                reason: told(&decision, Verdict::Ask),
+                prefixes: decision.would_allow,
+                about_session: weighed.about_session,
+            }),
+            Verdict::Deny => Gate::Shut(told(&decision, Verdict::Deny)),
+        };
+        Judged { gate, by }
+    }
+
+    /// The ignore lists, the rules of every layer, and what people have answered.
+    fn weigh(
+        &self,
+        command: &Command,
+        asked: &Asked,
+        settings: &Gatekeeping,
+        always: &Remembered,
+    ) -> Weighed {
+        if let Some(why) = self.ignores(command, asked) {
+            return Weighed::denied("ignore file", why);
         }
         let rules = match self.rules(asked, settings, always) {
             Ok(rules) => rules,
-            Err(why) => return Judged::shut("project rules", why),
+            Err(why) => return Weighed::denied("project rules", why),
         };
-        match settings.scrutiny(asked.role) {
-            Scrutiny::Off => unchecked(),
+        let (decision, about_session) = match settings.scrutiny(asked.role) {
+            Scrutiny::Off => return Weighed::allowed("unchecked"),
             Scrutiny::Known => {
-                let mut decision = decide_known(&command, &rules);
+                let mut decision = decide_known(command, &rules);
                 if asked.role == Role::Agent && asked.command.len() > LINE_BYTES_MAX {
                     unread(&mut decision);
                 }
-                self.gate_of(asked, decision, false)
+                (decision, false)
             }
             Scrutiny::Full => {
-                let mut decision = decide(&command, &rules);
+                let mut decision = decide(command, &rules);
                 let about_session = self.shake(asked, &mut decision);
-                self.gate_of(asked, decision, about_session)
+                (decision, about_session)
             }
+        };
+        match decision.verdict {
+            Verdict::Ask if asked.skip => Weighed::allowed("approval left out"),
+            Verdict::Ask if !about_session && self.knows(asked) => {
+                Weighed::allowed("remembered for this session")
+            }
+            _ => Weighed {
+                decision,
+                by: None,
+                about_session,
+            },
         }
     }
 
     /// Why a command must not run because of a path that it names, if so.
     fn ignores(&self, command: &Command, asked: &Asked) -> Option<String> {
-        for folder in folders(asked) {
-            let ignored = match self.files.ignored(folder) {
-                Ok(Some(ignored)) => ignored,
-                Ok(None) => continue,
-                Err(why) => return Some(why),
-            };
-            if let Some(found) = ignored.named_by(command, &asked.cwd) {
+        let lists = match self.ignore_lists(asked) {
+            Ok(lists) => lists,
+            Err(why) => return Some(why),
+        };
+        let real = (!lists.is_empty()).then(|| std::fs::canonicalize(&asked.cwd));
+        let real = real.and_then(Result::ok);
+        // A directory that was reached through a link is the one that it is.
+        let real = real.as_deref().and_then(Path::to_str);
+        let places = [Some(asked.cwd.as_str()), real];
+        for (ignored, place) in lists
+            .iter()
+            .flat_map(|ignored| places.iter().flatten().map(move |place| (ignored, place)))
+        {
+            if let Some(found) = ignored.named_by(command, place) {
                 return Some(format!(
                     "`{}` names '{}', which is ignored here (pattern '{}')",
                     found.word, found.path, found.pattern
@@ -204,6 +305,16 @@ impl SessionGate {
             }
         }
         None
+    }
+
+    /// The lists that hold: those of the folders, and that of the command's own
+    /// rights.
+    fn ignore_lists(&self, asked: &Asked) -> Result<Vec<Arc<Ignored>>, String> {
+        let mut lists = self.mapped.lists(&asked.sandbox, &asked.workspace)?;
+        for folder in folders(asked) {
+            lists.extend(self.files.ignored(folder)?);
+        }
+        Ok(lists)
     }
 
     /// The same, for a command that was let pass when its session was
@@ -214,13 +325,16 @@ impl SessionGate {
 
     /// Whether a person has allowed exactly this, with these rights.
     pub(crate) fn knows(&self, asked: &Asked) -> bool {
-        asked.obeyed.is_empty() && self.memory.knows(&asked.command, &asked.sandbox)
+        asked.obeyed.is_empty()
+            && self
+                .memory
+                .knows(&asked.task, &asked.command, &asked.sandbox)
     }
 
     /// Nothing can be told about words whose meaning the one who asks has
     /// chosen. Says whether that is so for the whole session.
     fn shake(&self, asked: &Asked, decision: &mut Decision) -> bool {
-        let chosen: &[String] = match self.memory.trusts_session() {
+        let chosen: &[String] = match self.memory.trusts_session(&asked.task) {
             true => &[],
             false => &self.chosen,
         };
@@ -260,42 +374,11 @@ impl SessionGate {
                 rules = rules.with(Layer::Project, (*project).clone());
             }
         }
-        for remembered in [always.rules(), self.memory.rules(&asked.sandbox)] {
+        let session = self.memory.rules(&asked.task, &asked.sandbox);
+        for remembered in [always.rules(), session] {
             rules = rules.with_rules(Layer::Remembered, remembered);
         }
         Ok(rules)
-    }
-
-    fn gate_of(&self, asked: &Asked, decision: Decision, about_session: bool) -> Judged {
-        let first = decision.reasons.first();
-        let by = first.and_then(|reason| reason.rule.clone());
-        let by = by.unwrap_or_else(|| {
-            let words = match decision.verdict {
-                Verdict::Allow => "nothing is known against it",
-                Verdict::Ask | Verdict::Deny => "no rule allows it",
-            };
-            words.to_owned()
-        });
-        let gate = match decision.verdict {
-            Verdict::Allow => Gate::Open,
-            Verdict::Ask if asked.skip => {
-                let by = "approval left out".to_owned();
-                let gate = Gate::Open;
-                return Judged { gate, by };
-            }
-            Verdict::Ask if !about_session && self.knows(asked) => {
-                let by = "remembered for this session".to_owned();
-                let gate = Gate::Open;
-                return Judged { gate, by };
-            }
-            Verdict::Ask => Gate::Ask(Question {
-                reason: told(&decision, Verdict::Ask),
-                prefixes: decision.would_allow,
-                about_session,
-            }),
-            Verdict::Deny => Gate::Shut(told(&decision, Verdict::Deny)),
-        };
-        Judged { gate, by }
     }
 }
 
@@ -318,13 +401,6 @@ fn unread(decision: &mut Decision) {
         rule: None,
         why: format!("it has more than {LINE_BYTES_MAX} bytes and was not read"),
     });
-}
-
-fn unchecked() -> Judged {
-    Judged {
-        gate: Gate::Open,
-        by: "unchecked".to_owned(),
-    }
 }
 
 /// The reasons of this strictness, one in a line.

@@ -52,7 +52,7 @@ pub use errors::{
     WaitError,
 };
 pub use feed::Follower;
-pub use gate::{CannotRemember, Gatekeeping, Scrutiny};
+pub use gate::{CannotRemember, CheckSpec, Checked, Checking, Gatekeeping, Scrutiny, check};
 /// Whether a process descends from another; here so that whoever listens needs
 /// no process tables of its own.
 pub use glass_spawn::tree::peer_descends_from as descends_from;

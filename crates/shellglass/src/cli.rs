@@ -306,6 +306,12 @@ pub(crate) struct PolicyCheck {
     /// Use these rules beside the built-in ones.
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
+    /// The directory that it would run in.
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// Say what would happen if you ran it, and not an agent.
+    #[arg(long)]
+    pub person: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

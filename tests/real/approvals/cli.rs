@@ -113,6 +113,17 @@ async fn the_audit_says_who_decided_what() {
     find(&["\"ran\"", "echo hi", "allowed: built-in: echo"]);
     find(&["\"decided\"", "mkfs.ext4 /dev/sda", "deny"]);
     find(&["\"asked\"", "touch a", "no rule allows it"]);
+    let decided = |decision: &str, by: &str| {
+        let found = entries.iter().find(|entry| {
+            let decided_by = entry["decidedBy"].as_str().unwrap_or_default();
+            entry["decision"] == decision && decided_by.starts_with(by)
+        });
+        found.unwrap_or_else(|| panic!("{decision} by {by} in {told:#?}"));
+    };
+    decided("allow", "built-in: echo");
+    decided("ask", "no rule allows it");
+    decided("allow", "a person");
+    decided("deny", "built-in: mkfs");
     find(&["\"answered\"", "\"fine\"", "\"person\""]);
     find(&["\"ran\"", "touch a", "allowed: a person"]);
     find(&["\"answered\"", "\"no\"", "\"person\""]);

@@ -82,6 +82,30 @@ async fn only_what_other_rules_would_decide_otherwise_is_told() {
 }
 
 #[tokio::test]
+async fn what_was_allowed_by_rules_that_are_gone_was_allowed() {
+    let rule = "[[policy.rule]]\nprefix = [\"true\"]\ndecision = \"allow\"\n\
+                [[policy.rule]]\nprefix = [\"touch\"]\ndecision = \"allow\"\n";
+    let mut daemon = Daemon::start(&format!("[policy]\nbuiltin_allow = false\n{rule}"));
+    played(&daemon, &["touch nothing", "true"]).await;
+    let same = replayed(&daemon, &[]);
+    assert_eq!(same["differences"], json!([]), "{same}");
+    assert_eq!(same["before"]["allow"], json!(2), "{same}");
+    // The rules are taken away; what they decided is still known.
+    let config = daemon.home().join("config/config.toml");
+    assert!(config.exists(), "{}", config.display());
+    std::fs::write(&config, "[policy]\nbuiltin_allow = false\n").unwrap();
+    daemon.crash_and_restart();
+    let answer = replayed(&daemon, &[]);
+    assert_eq!(answer["before"]["allow"], json!(2), "{answer}");
+    assert_eq!(answer["after"]["ask"], json!(2), "{answer}");
+    assert_eq!(
+        answer["differences"][0]["beforeBy"],
+        json!("user: touch"),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
 async fn a_replay_begins_when_it_is_told_to_and_refuses_bad_rules() {
     let daemon = Daemon::start("");
     played(&daemon, &["git --version"]).await;

@@ -326,7 +326,7 @@ async fn walls_that_cannot_be_had_are_refused() {
 
 #[tokio::test]
 async fn a_command_is_read_without_being_run() {
-    let daemon = Daemon::start("");
+    let daemon = Daemon::start("[policy]\n");
     let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
     let mut client = session.client.clone();
     for (command, decision) in [("git status", "allow"), ("touch ran", "ask")] {

@@ -5,3 +5,4 @@ mod ending;
 mod failing;
 mod fixture;
 mod judging;
+mod limits;

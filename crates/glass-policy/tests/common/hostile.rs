@@ -67,3 +67,16 @@ pub fn line(unit: &str, tail: &str, bytes: usize) -> String {
     line.push_str(tail);
     line
 }
+
+/// A line of this length at most, of many units in an order that `pick` chooses.
+pub fn mixture(bytes: usize, mut pick: impl FnMut(usize) -> usize) -> String {
+    let mut line = String::new();
+    loop {
+        let unit = UNITS[pick(UNITS.len())];
+        let times = 1 + pick(40);
+        if line.len() + unit.len() * times > bytes {
+            return line;
+        }
+        line.push_str(&unit.repeat(times));
+    }
+}

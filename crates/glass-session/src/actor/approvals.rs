@@ -61,7 +61,7 @@ impl Actor {
         let approval = Approval {
             id: ApprovalId(id),
             session: self.session.id.clone(),
-            task: self.session.task.clone(),
+            task: execution.task(&self.session).to_owned(),
             command: execution.command.clone(),
             cwd,
             sandbox: execution.sandbox.clone(),
@@ -123,12 +123,13 @@ impl Actor {
         match scope {
             ApprovalScope::Once => return Ok(()),
             ApprovalScope::Session => {
-                memory.remember(&approval.command, &approval.prefixes, &approval.sandbox)?;
+                let (command, prefixes) = (&approval.command, &approval.prefixes);
+                memory.remember(&approval.task, command, prefixes, &approval.sandbox)?;
             }
             ApprovalScope::Always => self.context.remembered.remember(&approval.prefixes)?,
         }
         if approval.about_session {
-            memory.trust_session();
+            memory.trust_session(&approval.task);
         }
         Ok(())
     }

@@ -11,6 +11,9 @@ use glass_model::{
 };
 use glass_store::Change;
 
+/// By what a command was allowed that an earlier daemon had let pass.
+const BEFORE_RESTART: &str = "before the daemon was restarted";
+
 impl Actor {
     /// An execution is handed to a shell.
     pub(super) fn audit_ran(&self, execution: &Execution) -> Change {
@@ -20,9 +23,10 @@ impl Actor {
         };
         let id = execution.shell_id;
         let by = self.passed.get(&id);
+        let by = by.map_or(BEFORE_RESTART, String::as_str);
         Change::Audit(AuditEntry {
             command: execution.command.clone(),
-            detail: by.map_or_else(String::new, |by| format!("allowed: {by}")),
+            detail: AuditEntry::allowed_by(by),
             ..self.audit_entry(id, execution.started_ms, what)
         })
     }
@@ -80,22 +84,32 @@ impl Actor {
             code: outcome.code,
             how: how(outcome),
         };
-        Change::Audit(AuditEntry {
+        let mut entry = AuditEntry {
             detail: outcome.details.sandbox_denials.join("; "),
             ..self.audit_entry(id, at_ms, what)
-        })
+        };
+        let execution = self.accepted.get(&id);
+        if let Some(execution) = execution.filter(|execution| execution.start.is_none()) {
+            // No entry says that it ran, so here is what that would have said.
+            entry.command.clone_from(&execution.command);
+            if let Some(by) = self.passed.get(&id) {
+                entry.detail = AuditEntry::allowed_by(by);
+            }
+        }
+        Change::Audit(entry)
     }
 
     /// An entry about an execution of this session, without its text.
     pub(super) fn audit_entry(&self, id: ShellId, at_ms: i64, what: AuditKind) -> AuditEntry {
         let execution = self.accepted.get(&id);
         let role = execution.map_or(self.session.owner, |execution| execution.asked_by);
+        let task = execution.map_or(self.session.task.as_str(), |it| it.task(&self.session));
         AuditEntry {
             at_ms,
             session: self.session.id.as_str().to_owned(),
             shell_id: id.0,
-            task: self.session.task.clone(),
-            asked_by: asked_by(role, &self.session.task),
+            task: task.to_owned(),
+            asked_by: asked_by(role, task),
             what,
             command: String::new(),
             detail: String::new(),

@@ -30,7 +30,6 @@ impl Actor {
             return None;
         }
         let withdrawn = self.withdraw(id);
-        self.passed.remove(&id);
         self.end_orphans(id);
         let mut events = self.last_output(id);
         let output = match &self.running {
@@ -83,6 +82,7 @@ impl Actor {
         changes.push(change);
         changes.extend(withdrawn);
         changes.push(self.audit_ended(id, at_ms, &outcome));
+        self.passed.remove(&id);
         self.session.active_ms = at_ms;
         if has_moved {
             changes.push(self.session_change(None));

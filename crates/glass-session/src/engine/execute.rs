@@ -11,7 +11,8 @@ use crate::feed::Follower;
 use crate::gate::Asked;
 use crate::redaction::Secrets;
 use glass_model::{
-    EventIndex, Execution, Mode, Outcome, Phase, Role, SandboxPolicy, Session, SessionId, ShellId,
+    EventIndex, Execution, Mode, Outcome, Phase, SandboxPolicy, Session, SessionId, ShellId,
+    call_scope,
 };
 use std::hash::{Hash as _, Hasher as _};
 use std::path::Path;
@@ -90,10 +91,10 @@ impl Engine {
         order: OrderSpec,
     ) -> Result<Ticket, ExecuteError> {
         self.check(caller, &order)?;
+        let scope = call_scope(caller.role, &order.task);
         if order.tool_call_id.is_empty() {
-            return self.accept(caller, target, order, String::new()).await;
+            return self.accept(caller, target, order, scope).await;
         }
-        let scope = scope_of(caller, &order.task);
         let _one_at_a_time = self.key_lock(&scope, &order.tool_call_id).lock().await;
         let found = self
             .0
@@ -124,7 +125,7 @@ impl Engine {
             .0
             .context
             .store
-            .find_tool_call(&scope_of(caller, task), key)?;
+            .find_tool_call(&call_scope(caller.role, task), key)?;
         let execution = found.ok_or_else(|| LookupError::UnknownToolCall(key.to_owned()))?;
         Ok(execution.shell_id)
     }
@@ -467,19 +468,6 @@ fn plan_execution(
         started_ms: now_ms(),
         ended_ms: None,
         outcome: Outcome::default(),
-    }
-}
-
-/// What an idempotency key is unique in: its task, or else its caller.
-fn scope_of(caller: &Caller, task: &str) -> String {
-    let role = match caller.role {
-        Role::Agent => "agent",
-        Role::Person => "person",
-    };
-    match task {
-        "" => role.to_owned(),
-        // Nobody's answer reaches somebody with other rights.
-        task => format!("{role} task {task}"),
     }
 }
 

@@ -8,14 +8,17 @@ use crate::gate::{Asked, Gate, Judged};
 use glass_model::{Answer, Approval, ApprovalId, Execution, Role};
 use tokio::sync::oneshot;
 
-/// Lines above this are read off the reactor, in bytes.
+/// Lines, with what their rights ignore, are read off the reactor above this, in
+/// bytes.
 pub(super) const INLINE_BYTES_MAX: usize = 2 * 1024;
 
 impl Engine {
     /// What a command has to pass.
     pub(super) async fn judge(&self, handle: &Handle, asked: Asked) -> Judged {
         let (context, gate) = (self.0.context.clone(), handle.gate.clone());
-        let short = asked.command.len() <= INLINE_BYTES_MAX;
+        let mapping = asked.sandbox.ignore_mapping_json.as_ref();
+        let bytes = asked.command.len() + mapping.map_or(0, String::len);
+        let short = bytes <= INLINE_BYTES_MAX;
         let judge = move || {
             let settings = &context.settings.gatekeeping;
             gate.judge(&asked, settings, &context.remembered)

@@ -88,7 +88,7 @@ impl Engine {
             command: execution.command.clone(),
             cwd: wanted.cwd,
             session_id: session.id.to_string(),
-            task_id: session.task.clone(),
+            task_id: execution.task(session).to_owned(),
             tool_call_id: execution.tool_call_id.clone(),
             requested_sandbox_policy: policy.map_or(Value::Null, wording.policy),
             parsing_result: (wording.reading)(&reading),

@@ -6,7 +6,6 @@ use glass_policy::{Rule, RuleFile};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Answers that one session, or everybody, remembers.
@@ -33,58 +32,83 @@ pub enum CannotRemember {
 
 /// What one session remembers. It is gone with the daemon, which is the safe
 /// way to forget.
+///
+/// An answer holds for the task whose command it was about: an idle session may
+/// serve another task, whose agent was not spoken of.
 #[derive(Default)]
 pub(crate) struct SessionMemory {
-    /// With the rights that the person saw beside each.
-    rules: Mutex<Vec<(SandboxPolicy, Rule)>>,
+    rules: Mutex<Vec<(Context, Rule)>>,
     /// Commands that no prefix stands for, word by word.
-    exact: Mutex<Vec<(SandboxPolicy, String)>>,
-    /// Whether a person has taken the session as it is.
-    trusts_session: AtomicBool,
+    exact: Mutex<Vec<(Context, String)>>,
+    /// The tasks for which a person has taken the session as it is.
+    trusting: Mutex<Vec<String>>,
+}
+
+/// What the person saw beside a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Context {
+    task: String,
+    sandbox: SandboxPolicy,
+}
+
+impl Context {
+    fn is(&self, task: &str, sandbox: &SandboxPolicy) -> bool {
+        self.task == task && self.sandbox == *sandbox
+    }
 }
 
 impl SessionMemory {
-    /// What holds for commands with these rights.
-    pub(crate) fn rules(&self, sandbox: &SandboxPolicy) -> Arc<Vec<Rule>> {
+    /// What holds for commands of this task with these rights.
+    pub(crate) fn rules(&self, task: &str, sandbox: &SandboxPolicy) -> Arc<Vec<Rule>> {
         let rules = lock(&self.rules);
-        let held = rules.iter().filter(|(seen, _)| seen == sandbox);
+        let held = rules.iter().filter(|(seen, _)| seen.is(task, sandbox));
         Arc::new(held.map(|(_, rule)| rule.clone()).collect())
     }
 
     /// Whether a person has taken the session as it is, with its shell and its
-    /// variables.
-    pub(crate) fn trusts_session(&self) -> bool {
-        self.trusts_session.load(Ordering::Relaxed)
+    /// variables, for this task.
+    pub(crate) fn trusts_session(&self, task: &str) -> bool {
+        lock(&self.trusting).iter().any(|trusted| trusted == task)
     }
 
     /// Notes that one has.
-    pub(crate) fn trust_session(&self) {
-        self.trusts_session.store(true, Ordering::Relaxed);
+    pub(crate) fn trust_session(&self, task: &str) {
+        let mut trusting = lock(&self.trusting);
+        let known = trusting.iter().any(|trusted| trusted == task);
+        // Whoever finds no room is asked again.
+        if !known && trusting.len() < REMEMBERED_MAX {
+            trusting.push(task.to_owned());
+        }
     }
 
     /// Whether exactly this was allowed.
-    pub(crate) fn knows(&self, command: &str, sandbox: &SandboxPolicy) -> bool {
+    pub(crate) fn knows(&self, task: &str, command: &str, sandbox: &SandboxPolicy) -> bool {
         let exact = lock(&self.exact);
         exact
             .iter()
-            .any(|(seen, text)| seen == sandbox && text == command)
+            .any(|(seen, text)| seen.is(task, sandbox) && text == command)
     }
 
     pub(crate) fn remember(
         &self,
+        task: &str,
         command: &str,
         prefixes: &[Vec<String>],
         sandbox: &SandboxPolicy,
     ) -> Result<(), CannotRemember> {
+        let context = Context {
+            task: task.to_owned(),
+            sandbox: sandbox.clone(),
+        };
         if prefixes.is_empty() {
-            if self.knows(command, sandbox) {
+            if self.knows(task, command, sandbox) {
                 return Ok(());
             }
             let mut exact = lock(&self.exact);
             if exact.len() >= REMEMBERED_MAX {
                 return Err(CannotRemember::TooMany);
             }
-            exact.push((sandbox.clone(), command.to_owned()));
+            exact.push((context, command.to_owned()));
             return Ok(());
         }
         let mut rules = lock(&self.rules);
@@ -92,7 +116,7 @@ impl SessionMemory {
             return Err(CannotRemember::TooMany);
         }
         let new = prefixes.iter().cloned().map(Rule::remembered);
-        rules.extend(new.map(|rule| (sandbox.clone(), rule)));
+        rules.extend(new.map(|rule| (context.clone(), rule)));
         Ok(())
     }
 }
@@ -174,7 +198,7 @@ fn with(rules: &[Rule], prefixes: &[Vec<String>]) -> Result<Vec<Rule>, CannotRem
 
 #[cfg(test)]
 mod tests {
-    use super::{CannotRemember, Remembered, SessionMemory};
+    use super::{CannotRemember, REMEMBERED_MAX, Remembered, SessionMemory};
     use glass_model::{SandboxKind, SandboxPolicy};
 
     #[test]
@@ -187,12 +211,51 @@ mod tests {
             },
             SandboxPolicy::none(),
         );
-        memory.remember("a $x", &[], &few).expect("room");
+        memory.remember("t", "a $x", &[], &few).expect("room");
         let prefix = vec!["touch".to_owned()];
-        memory.remember("touch a", &[prefix], &few).expect("room");
-        assert!(memory.knows("a $x", &few) && !memory.knows("a $x", &many));
-        assert_eq!(memory.rules(&few).len(), 1);
-        assert_eq!(memory.rules(&many).len(), 0);
+        let prefixes = [prefix];
+        memory
+            .remember("t", "touch a", &prefixes, &few)
+            .expect("room");
+        assert!(memory.knows("t", "a $x", &few) && !memory.knows("t", "a $x", &many));
+        assert_eq!(memory.rules("t", &few).len(), 1);
+        assert_eq!(memory.rules("t", &many).len(), 0);
+    }
+
+    #[test]
+    fn an_answer_for_the_session_holds_for_the_task_that_asked() {
+        let (memory, rights) = (SessionMemory::default(), SandboxPolicy::none());
+        memory.remember("a", "x $y", &[], &rights).expect("room");
+        let prefixes = [vec!["touch".to_owned()]];
+        memory
+            .remember("a", "touch b", &prefixes, &rights)
+            .expect("room");
+        memory.trust_session("a");
+        for (task, held) in [("a", true), ("b", false), ("", false)] {
+            assert_eq!(memory.knows(task, "x $y", &rights), held, "{task}");
+            assert_eq!(!memory.rules(task, &rights).is_empty(), held, "{task}");
+            assert_eq!(memory.trusts_session(task), held, "{task}");
+        }
+    }
+
+    #[test]
+    fn only_so_many_answers_are_remembered() {
+        let (memory, rights) = (SessionMemory::default(), SandboxPolicy::none());
+        for number in 0..REMEMBERED_MAX {
+            let command = format!("x $y{number}");
+            memory.remember("a", &command, &[], &rights).expect("room");
+            let prefixes = [vec![format!("p{number}")]];
+            memory
+                .remember("a", &command, &prefixes, &rights)
+                .expect("room");
+        }
+        let prefixes = [vec!["one".to_owned()]];
+        for prefixes in [&[][..], &prefixes] {
+            let tried = memory.remember("a", "more $x", prefixes, &rights);
+            assert!(matches!(tried, Err(CannotRemember::TooMany)), "{tried:?}");
+        }
+        // What is known already needs no room.
+        memory.remember("a", "x $y7", &[], &rights).expect("known");
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod request;
 mod resources;
 mod results;
 mod schema;
+mod sections;
 mod server;
 mod sessions;
 mod state;

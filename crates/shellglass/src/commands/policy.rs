@@ -3,12 +3,15 @@
 
 mod replay;
 
+use super::run::directory;
+use super::serve::REMEMBERED_FILE;
 use crate::cli::{Policy, PolicyCheck};
-use crate::client::Context;
+use crate::client::{Context, data_dir};
 use crate::error::{Failure, Kind};
 use crate::stdout;
-use glass_model::{Decision, ShellKind};
-use glass_policy::{Command, Layer, RuleFile, RulesError, decide, failures, text};
+use glass_model::{CommandReading, Decision, Role};
+use glass_policy::{Layer, RuleFile, RulesError, failures, text};
+use glass_session::{CheckSpec, Checked, Checking};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -24,35 +27,58 @@ pub(super) fn policy(command: &Policy) -> Result<ExitCode, Failure> {
 /// The decision is the answer and not our success, so every decision exits
 /// with 0.
 fn check(arguments: &PolicyCheck) -> Result<ExitCode, Failure> {
-    let context = Context::load()?;
-    let mut rules = context.loaded.settings.policy.rules()?;
-    if let Some(path) = &arguments.rules {
-        let file = RuleFile::parse(&read(path)?).map_err(|error| unusable(path, &error))?;
-        rules = rules.with(Layer::User, file);
-    }
-    let name = arguments.shell.rsplit('/').next().unwrap_or_default();
-    let command = Command::parse(&arguments.command, ShellKind::of_program(name));
-    let decision = decide(&command, &rules);
+    let Checked { reading, decision } = checked(arguments)?;
     if arguments.json {
-        let answer = glass_proto::check_command(&command.reading(), &decision);
+        let answer = glass_proto::check_command(&reading, &decision);
         stdout::print_json(&glass_proto::json::value(&answer))?;
     } else {
-        stdout::print(&explained(&command, &decision))?;
+        stdout::print(&explained(&reading, &decision))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn explained(command: &Command, decision: &Decision) -> String {
+/// What the daemon's gate would say, asked without a daemon.
+fn checked(arguments: &PolicyCheck) -> Result<Checked, Failure> {
+    let context = Context::load()?;
+    let settings = &context.loaded.settings;
+    let remembered = data_dir(&context.dirs, settings).join(REMEMBERED_FILE);
+    let mut gatekeeping = settings
+        .policy
+        .gatekeeping(&settings.approvals, remembered)?;
+    if let Some(path) = &arguments.rules {
+        let file = RuleFile::parse(&read(path)?).map_err(|error| unusable(path, &error))?;
+        gatekeeping.rules = gatekeeping.rules.with(Layer::User, file);
+    }
+    let spec = CheckSpec {
+        command: arguments.command.clone(),
+        shell: arguments.shell.clone(),
+        cwd: directory(arguments.cwd.as_deref())?,
+        role: match arguments.person {
+            true => Role::Person,
+            false => Role::Agent,
+        },
+    };
+    // A tool that does not exist is the daemon's to complain about.
+    let adapting = settings.adapters.adapting().ok().flatten();
+    let with = Checking {
+        gatekeeping: &gatekeeping,
+        sandbox: &settings.sandbox.settings(std::env::home_dir()),
+        adapting: adapting.as_ref(),
+    };
+    Ok(glass_session::check(&spec, with))
+}
+
+fn explained(reading: &CommandReading, decision: &Decision) -> String {
     let mut page = format!("{}\n", decision.verdict.name());
     for reason in glass_proto::reasons(decision) {
         page.push_str(&format!("  {}\n", text::visible(&reason)));
     }
-    let commands = command.reading().simple_commands;
+    let commands = &reading.simple_commands;
     if !commands.is_empty() {
         page.push_str("runs\n");
     }
     for simple in commands {
-        page.push_str(&format!("  {}\n", text::visible(&simple)));
+        page.push_str(&format!("  {}\n", text::visible(simple)));
     }
     page
 }

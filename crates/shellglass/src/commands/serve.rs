@@ -15,6 +15,7 @@ use plan::Plan;
 use std::fs::OpenOptions;
 use std::process::ExitCode;
 
+pub(super) use daemon::REMEMBERED_FILE;
 pub(super) use tokens::token_file;
 
 /// Threads that serve, however many cores there are.

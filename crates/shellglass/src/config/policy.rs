@@ -141,19 +141,28 @@ impl PolicySettings {
         Ok(RuleSet::new().with(Layer::User, file))
     }
 
-    /// How the daemon judges commands.
+    /// The same in the daemon's environment, which may opt out of the allow list.
+    pub(crate) fn in_environment(&self) -> PolicySettings {
+        let opted_out = std::env::var_os(ALLOW_UNSAFE).is_some_and(|it| it == "1");
+        let agent = match self.agent {
+            Level::Ask if opted_out => Level::Deny,
+            level => level,
+        };
+        PolicySettings {
+            agent,
+            ..self.clone()
+        }
+    }
+
+    /// How commands are judged.
     pub(crate) fn gatekeeping(
         &self,
         approvals: &ApprovalSettings,
         remembered: PathBuf,
     ) -> Result<Gatekeeping, Failure> {
-        let agent = match self.agent {
-            Level::Ask if std::env::var_os(ALLOW_UNSAFE).is_some_and(|it| it == "1") => Level::Deny,
-            level => level,
-        };
         Ok(Gatekeeping {
             rules: self.rules()?,
-            agent: agent.into(),
+            agent: self.agent.into(),
             person: self.person.into(),
             skip: match approvals.skip {
                 Skip::Nobody => Vec::new(),

@@ -9,6 +9,7 @@ use super::follow::{Ending, Execution};
 use super::pages::Look;
 use super::progress;
 use super::request::{Ask, check};
+use super::sections;
 use super::state::State;
 use super::words;
 use crate::client::Client;
@@ -47,6 +48,7 @@ struct Asked {
 impl Asked {
     fn new(arguments: &Execute) -> Result<Asked, Failure> {
         let mut look = Look::new(arguments.max_chars);
+        look.events = sections::tool_of(&arguments.command);
         look.budget.head_lines = arguments.head.map(|lines| lines as usize);
         look.budget.tail_lines = arguments.tail.map(|lines| lines as usize);
         let grep = arguments.grep.as_deref();

@@ -1,7 +1,9 @@
 //! Output as a model reads it: short, and exact about what is missing.
 
 use super::results::Shown;
+use super::sections::readable;
 use super::state::State;
+use glass_adapt::Tool;
 use glass_vt::text::{Budget, Compressor, Page};
 use regex::Regex;
 use std::time::{Duration, Instant};
@@ -27,6 +29,8 @@ const CATCH_UP_WAIT: Duration = Duration::from_secs(10);
 pub(super) struct Look {
     pub budget: Budget,
     pub only: Option<Regex>,
+    /// Whose events are shown as text.
+    pub events: Option<Tool>,
 }
 
 impl Look {
@@ -41,6 +45,7 @@ impl Look {
                 tail_lines: None,
             },
             only: None,
+            events: None,
         }
     }
 
@@ -54,6 +59,22 @@ impl Look {
 
     /// Output that is here as a whole.
     pub(super) fn at(&self, bytes: &[u8]) -> Shown {
+        if let Some(tool) = self.events {
+            let shown = self.compressed(&readable(bytes, tool));
+            // Offsets are into what was written, so what is missing from the
+            // text could not be asked for.
+            if !shown.truncated {
+                let next_offset = bytes.len() as u64;
+                return Shown {
+                    next_offset,
+                    ..shown
+                };
+            }
+        }
+        self.compressed(bytes)
+    }
+
+    fn compressed(&self, bytes: &[u8]) -> Shown {
         let mut compressor = self.compressor(0);
         compressor.push(bytes);
         Shown::new(compressor.finish(), 0)

@@ -8,6 +8,7 @@ use super::execute::YIELD_MS_MAX;
 use super::output::PIECE_BYTES_MAX;
 use super::pages::{CHARS_DEFAULT, CHARS_MAX, Look};
 use super::results::{ReadBack, Shown};
+use super::sections;
 use super::state::State;
 use super::words;
 use crate::error::{Failure, Kind};
@@ -189,7 +190,11 @@ fn told(read: &ReadBack, what: &str) -> Answer {
         true => format!(" · there is more from offset={}", read.shown.next_offset),
         false => String::new(),
     };
-    let text = words::with_status(&read.shown, &format!("{what}{more} · {state}"));
+    let mut text = words::with_status(&read.shown, &format!("{what}{more} · {state}"));
+    let asks = read.running && !read.more && read.matches.is_none();
+    if let Some(question) = sections::question(&read.shown.output).filter(|_| asks) {
+        text.push_str(&format!("\n[{question}]"));
+    }
     Answer::new(text, read, Went::Well)
 }
 

@@ -8,7 +8,8 @@ use super::state::State;
 use crate::client::Client;
 use crate::error::{Failure, Kind};
 use glass_proto::shellglass::v1::{
-    CancelRequest, CheckCommandRequest, ListSessionsRequest, Session, SessionRef,
+    CancelRequest, CheckCommandRequest, CheckCommandResponse, ListSessionsRequest, Session,
+    SessionRef,
 };
 
 /// Sessions in one list.
@@ -206,23 +207,53 @@ pub(super) async fn dispose(state: &State, arguments: DisposeSession) -> Result<
     Ok(Answer::new(text, &Disposed { session_id }, Went::Well))
 }
 
-/// Says what would happen to a command.
-pub(super) async fn check(state: &State, arguments: CheckCommand) -> Result<Answer, Failure> {
-    let request = CheckCommandRequest {
+/// The daemon's word about a command, as it would run here: in this
+/// connection's session, or where that would be made.
+async fn ask_about(
+    state: &State,
+    arguments: CheckCommand,
+) -> Result<CheckCommandResponse, Failure> {
+    let ask = |request| {
+        let check =
+            |mut client: Client, request| async move { client.check_command(request).await };
+        state.daemon.call(request, check)
+    };
+    let asked = CheckCommandRequest {
         command: arguments.command,
         working_directory: arguments.cwd.unwrap_or_default(),
-        shell: arguments.shell.unwrap_or_else(|| "bash".to_owned()),
+        shell: arguments.shell.unwrap_or_default(),
+        ..CheckCommandRequest::default()
     };
-    let check = |mut client: Client, request| async move { client.check_command(request).await };
-    let answer = state.daemon.call(request, check).await?;
+    if let Some(session_id) = state.own.lock().await.clone() {
+        let request = CheckCommandRequest {
+            session_id,
+            ..asked.clone()
+        };
+        // One that is gone is made anew for the next command.
+        if let Ok(answer) = ask(request).await {
+            return Ok(answer);
+        }
+    }
+    let here = state.here()?;
+    let place = std::path::Path::new(&here).join(&asked.working_directory);
+    let request = CheckCommandRequest {
+        working_directory: place.to_string_lossy().into_owned(),
+        ..asked
+    };
+    Ok(ask(request).await?)
+}
+
+/// Says what would happen to a command.
+pub(super) async fn check(state: &State, arguments: CheckCommand) -> Result<Answer, Failure> {
+    let answer = ask_about(state, arguments).await?;
     let checked = Checked {
         decision: answer.decision,
         reasons: answer.reasons,
         commands: answer.simple_commands,
     };
     let mut text = match checked.decision.as_str() {
-        "allow" => "allow: this command is harmless\n".to_owned(),
-        "ask" => "ask: a person may be asked before this command runs\n".to_owned(),
+        "allow" => "allow: this command runs without a question\n".to_owned(),
+        "ask" => "ask: a person is asked before this command runs\n".to_owned(),
         "deny" => "deny: this command is refused\n".to_owned(),
         other => format!("{other}\n"),
     };

@@ -10,7 +10,6 @@ use crate::error::Failure;
 use crate::stdout;
 use glass_model::{Decision, Role, ShellKind, Verdict};
 use glass_policy::{Command, Layer, RuleFile, RuleSet, decide, decide_known, text::visible};
-use glass_proto::shellglass::v1::audit_record::What;
 use glass_proto::shellglass::v1::{
     AuditRecord, Execution, HistoryRequest, ListSessionsRequest, ReadAuditRequest, Session,
 };
@@ -228,10 +227,7 @@ impl Recorded {
             Some("agent") => Some(Role::Agent),
             _ => self.asked_by,
         };
-        let Some(What::Decided(decided)) = record.what else {
-            return;
-        };
-        let Some(verdict) = verdict_of(&decided.verdict) else {
+        let Some(verdict) = verdict_of(&record.decision) else {
             return;
         };
         // Where several had a say, the strictest won.
@@ -240,7 +236,7 @@ impl Recorded {
             .as_ref()
             .is_none_or(|(known, _)| verdict > *known)
         {
-            self.decided = Some((verdict, decided.by));
+            self.decided = Some((verdict, record.decided_by));
         }
     }
 
@@ -310,8 +306,7 @@ mod tests {
     use crate::config::Level;
     use glass_model::Verdict;
     use glass_policy::{Layer, RuleFile, RuleSet};
-    use glass_proto::shellglass::v1::audit_record::What;
-    use glass_proto::shellglass::v1::{AuditDecided, AuditRecord, Execution, Session};
+    use glass_proto::shellglass::v1::{AuditRecord, Execution, Session};
     use std::collections::HashMap;
 
     const RULES: &str = "[[rule]]\nprefix = [\"git\", \"push\"]\ndecision = \"allow\"\n\
@@ -320,11 +315,8 @@ mod tests {
     fn said(asked_by: &str, verdict: &str, by: &str) -> AuditRecord {
         AuditRecord {
             asked_by: asked_by.to_owned(),
-            what: Some(What::Decided(AuditDecided {
-                verdict: verdict.to_owned(),
-                by: by.to_owned(),
-                reason: String::new(),
-            })),
+            decision: verdict.to_owned(),
+            decided_by: by.to_owned(),
             ..AuditRecord::default()
         }
     }

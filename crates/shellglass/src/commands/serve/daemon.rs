@@ -165,7 +165,7 @@ async fn reach_keeper(plan: &Plan) -> Result<(Keeper, mpsc::Receiver<KeeperEvent
 fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
     let session = &plan.settings.session;
     let remembered = plan.data_dir.join(REMEMBERED_FILE);
-    let policy = &plan.settings.policy;
+    let policy = plan.settings.policy.in_environment();
     Ok(Settings {
         limits: Limits::from(&plan.settings.limits),
         runtime_dir: plan.runtime_dir.clone(),

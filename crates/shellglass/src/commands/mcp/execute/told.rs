@@ -7,6 +7,7 @@ use crate::commands::mcp::follow::{Begun, Course, Ending};
 use crate::commands::mcp::pages::Look;
 use crate::commands::mcp::request::Ask;
 use crate::commands::mcp::results::{Executed, Shown, Status};
+use crate::commands::mcp::sections;
 use crate::commands::mcp::state::{State, Waiting};
 use crate::commands::mcp::words;
 use crate::error::Failure;
@@ -131,7 +132,10 @@ async fn still_running(
     };
     let id = begun.shell_id;
     let status = words::status_line(&executed, None);
-    let text = words::with_status(&executed.shown, &status);
+    let mut text = words::with_status(&executed.shown, &status);
+    if let Some(question) = sections::question(&executed.shown.output) {
+        text.push_str(&format!("\n[{question}]"));
+    }
     let next = format!(
         "{text}\n[it goes on: call wait or read_output with shell_id={id}, or cancel to end it]"
     );
