@@ -59,6 +59,73 @@ pub(crate) fn stat(pid: i32) -> Option<Stat> {
     parse_stat(line.get(..count)?)
 }
 
+/// Time that a process has had, and that those had that it waited for, in clock
+/// ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Times {
+    pub user: u64,
+    pub system: u64,
+    pub children_user: u64,
+    pub children_system: u64,
+}
+
+/// The times in the line of `/proc/PID/stat`.
+pub(crate) fn parse_times(line: &[u8]) -> Option<Times> {
+    let name_end = line.iter().rposition(|&b| b == b')')?;
+    let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
+    // The first of the four is field 14, and the state is field 3.
+    let mut fields = rest.split_ascii_whitespace().skip(11);
+    let mut field = || fields.next()?.parse().ok();
+    Some(Times {
+        user: field()?,
+        system: field()?,
+        children_user: field()?,
+        children_system: field()?,
+    })
+}
+
+/// How long a process and those that it waited for have run.
+pub(crate) fn times(pid: i32) -> Option<Times> {
+    let mut line = [0; STAT_BYTES_MAX];
+    let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
+    let count = file.read(&mut line).ok()?;
+    parse_times(line.get(..count)?)
+}
+
+/// Bytes that a process and those that it waited for had from storage, and gave
+/// to it.
+pub(crate) fn storage(pid: i32) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    Some((
+        number_of(&text, "read_bytes:")?,
+        number_of(&text, "write_bytes:")?,
+    ))
+}
+
+/// The most memory that a process has had resident, in bytes.
+pub(crate) fn peak_memory_bytes(pid: i32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    Some(number_of(&text, "VmHWM:")?.saturating_mul(1024))
+}
+
+/// The number in the line that begins with a name.
+fn number_of(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// The words that a process was started with, as one line.
+pub(crate) fn command_line(pid: i32, chars_max: usize) -> Option<String> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(format!("/proc/{pid}/cmdline")).ok()?;
+    let most = u64::try_from(chars_max.saturating_mul(4)).unwrap_or(u64::MAX);
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let words = text.trim_end_matches('\0').chars();
+    let plain = words.map(|c| if c.is_control() { ' ' } else { c });
+    Some(plain.take(chars_max).collect())
+}
+
 /// The states of all threads of a process.
 pub(crate) fn thread_states(pid: i32) -> Vec<u8> {
     task_paths(pid)

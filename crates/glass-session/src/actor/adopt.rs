@@ -100,7 +100,7 @@ impl Actor {
 
     fn exited_unheard(&self, id: LaunchId, status: WaitStatus) {
         // Our own receiver is alive as long as we are.
-        drop(self.note_sender.send(Note::Exited(id, status)));
+        drop(self.note_sender.send(Note::Exited(id, status, None)));
     }
 
     fn inherit_warm(

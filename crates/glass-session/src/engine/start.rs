@@ -180,7 +180,9 @@ impl Engine {
                     return;
                 };
                 match event {
-                    KeeperEvent::Exited { id, status } => engine.context.routes.exited(id, status),
+                    KeeperEvent::Exited { id, status, usage } => {
+                        engine.context.routes.exited(id, status, usage);
+                    }
                     KeeperEvent::Emptied { .. } => {}
                     KeeperEvent::Lost => {
                         engine.keeper_lost.send_replace(true);
