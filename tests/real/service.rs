@@ -5,5 +5,6 @@ mod idempotence;
 mod output;
 mod queue;
 mod reading;
+mod receipts;
 mod results;
 mod sessions;

@@ -1,6 +1,7 @@
 //! From the vocabulary to the wire and back.
 
 use crate::agent::v1 as agent;
+use crate::receipt::receipt;
 use crate::shellglass::v1 as wire;
 use glass_model::{
     AbortReason, Dropped, Event, EventBody, Execution, Outcome, SandboxKind, SandboxPolicy, Stream,
@@ -100,6 +101,7 @@ pub fn exit_stream(
         abort_reason: outcome.abort.map(|reason| abort_reason(reason).into()),
         code_unknown: outcome.code.is_none(),
         exit_details: exit_details(outcome),
+        receipt: receipt(outcome),
     }
 }
 
@@ -116,6 +118,7 @@ pub fn exit_event(command: String, outcome: &Outcome) -> wire::ExitEvent {
         confidence: "high".to_owned(),
         is_trusted: true,
         details: exit_details(outcome),
+        receipt: receipt(outcome),
     }
 }
 
@@ -189,6 +192,7 @@ pub fn wire_execution(execution: &Execution) -> Option<wire::Execution> {
     Some(wire::Execution {
         shell_id: execution.shell_id.0,
         rejected: outcome.rejected.clone().unwrap_or_default(),
+        receipt: receipt(outcome),
         command: execution.command.clone(),
         cwd: execution.cwd.clone(),
         start_index: execution.start?.0,

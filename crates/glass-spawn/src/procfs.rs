@@ -13,6 +13,9 @@ const ENVIRON_BYTES_MAX: u64 = 8 << 20;
 /// Bytes of a line of `/proc/PID/stat`: 52 numbers, and a name of at most 64.
 const STAT_BYTES_MAX: usize = 2048;
 
+/// Bytes read of a command line.
+const COMMAND_LINE_BYTES_MAX: u64 = 4096;
+
 /// The fields of `/proc/PID/stat` that we need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
@@ -114,16 +117,40 @@ fn number_of(text: &str, name: &str) -> Option<u64> {
     line.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// The words that a process was started with, as one line.
+/// The words that a process was started with, as one line. Words are shown whole
+/// or not at all: half a secret could not be told from other text.
 pub(crate) fn command_line(pid: i32, chars_max: usize) -> Option<String> {
     let mut bytes = Vec::new();
     let file = fs::File::open(format!("/proc/{pid}/cmdline")).ok()?;
-    let most = u64::try_from(chars_max.saturating_mul(4)).unwrap_or(u64::MAX);
-    file.take(most).read_to_end(&mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
-    let words = text.trim_end_matches('\0').chars();
-    let plain = words.map(|c| if c.is_control() { ' ' } else { c });
-    Some(plain.take(chars_max).collect())
+    file.take(COMMAND_LINE_BYTES_MAX)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    let is_cut = bytes.len() as u64 == COMMAND_LINE_BYTES_MAX;
+    Some(join_words(&bytes, is_cut, chars_max))
+}
+
+fn join_words(bytes: &[u8], is_cut: bool, chars_max: usize) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut words: Vec<&str> = text.trim_end_matches('\0').split('\0').collect();
+    if is_cut {
+        words.pop();
+    }
+    let (mut line, mut chars, mut left_out) = (String::new(), 0, is_cut);
+    for (at, word) in words.iter().enumerate() {
+        chars += word.chars().count() + usize::from(at > 0);
+        if chars > chars_max {
+            left_out = true;
+            break;
+        }
+        if at > 0 {
+            line.push(' ');
+        }
+        line.extend(word.chars().map(|c| if c.is_control() { ' ' } else { c }));
+    }
+    if left_out {
+        line.push_str(" …");
+    }
+    line
 }
 
 /// The states of all threads of a process.
@@ -220,6 +247,14 @@ pub(crate) fn environ_value(pid: i32, name: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_shown_whole_or_not_at_all() {
+        assert_eq!(join_words(b"a\0b\nc\0", false, 5), "a b c");
+        assert_eq!(join_words(b"a\0secret\0b\0", false, 7), "a …");
+        assert_eq!(join_words(b"a\0secret", true, 99), "a …");
+        assert_eq!(join_words(b"", false, 9), "");
+    }
 
     #[test]
     fn a_name_with_parentheses_and_spaces_does_not_move_the_fields() {

@@ -20,7 +20,7 @@ mod scope;
 
 pub use end::{ChildLeft, EndError, Ended, Manner, TreeEnd, end};
 pub use interrupt::interrupt;
-pub use meter::{Added, Counters, Left, Meter, left_below};
+pub use meter::{Added, Counters, Family, Left, Meter, left_below};
 pub use orphans::end_orphans;
 pub use ports::listens;
 pub use scope::{Scope, Tag};

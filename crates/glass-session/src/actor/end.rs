@@ -134,6 +134,7 @@ impl Actor {
             return;
         };
         shell.ready_by = None;
+        shell.meter = Some(tree::Meter::new(&shell.launched));
         let mut printed = shell.startup_output();
         printed.truncate(STARTUP_SHOWN_BYTES_MAX);
         if !printed.is_empty() {

@@ -32,12 +32,18 @@ const COMMAND_CHARS_MAX: usize = 200;
 /// Looks at one launch again and again.
 #[derive(Debug)]
 pub struct Meter {
-    reaper: ProcessRef,
-    child: ProcessRef,
-    init: Option<ProcessRef>,
+    family: Family,
     /// The kernel's lists of children, kept open because a look at one that is
     /// costs a tenth: of the shell, of its reaper, of its first process.
     lists: Option<Vec<File>>,
+}
+
+/// A launch, and what of its children is older than the command.
+#[derive(Clone, Debug)]
+pub struct Family {
+    reaper: ProcessRef,
+    child: ProcessRef,
+    init: Option<ProcessRef>,
     /// What was there at the last look.
     known: Vec<i32>,
 }
@@ -75,21 +81,29 @@ impl Meter {
     /// A meter for a launch; what it has as children now counts as known.
     pub fn new(launched: &Launched) -> Meter {
         let mut meter = Meter {
-            reaper: launched.reaper,
-            child: launched.child,
-            init: launched.init,
+            family: Family {
+                reaper: launched.reaper,
+                child: launched.child,
+                init: launched.init,
+                known: Vec::new(),
+            },
             lists: open_lists(launched),
-            known: Vec::new(),
         };
-        meter.known = meter.children().unwrap_or_default();
+        meter.family.known = meter.children().unwrap_or_default();
         meter
+    }
+
+    /// Whom the current command's processes are told from, for whoever looks at
+    /// them on another thread.
+    pub fn family(&self) -> &Family {
+        &self.family
     }
 
     /// The children that are not parts of the launch itself. Two or three short
     /// reads; absent where the kernel lists none, or more than are looked at.
     fn children(&self) -> Option<Vec<i32>> {
         let mut children = Vec::new();
-        let own = [Some(self.child), self.init];
+        let own = [Some(self.family.child), self.family.init];
         for list in self.lists.as_ref()? {
             let mut bytes = [0; LIST_BYTES_MAX];
             let count = list.read_at(&mut bytes, 0).ok()?;
@@ -106,17 +120,18 @@ impl Meter {
 
     /// Whether the children are those of the last look.
     pub fn is_unchanged(&self) -> bool {
-        self.lists.is_none() || self.children().as_ref() == Some(&self.known)
+        self.lists.is_none() || self.children().as_ref() == Some(&self.family.known)
     }
 
     /// What was used until now; nothing once the shell is gone.
     pub fn counters(&self) -> Option<Counters> {
-        let shell = procfs::times(self.child.pid)?;
-        let reaper = procfs::times(self.reaper.pid)?;
+        let (child, reaper) = (self.family.child.pid, self.family.reaper.pid);
+        let shell = procfs::times(child)?;
+        let reaper = procfs::times(reaper)?;
         Some(Counters {
             user: shell.user + shell.children_user + reaper.children_user,
             system: shell.system + shell.children_system + reaper.children_system,
-            io: procfs::storage(self.child.pid),
+            io: procfs::storage(child),
         })
     }
 
@@ -124,7 +139,7 @@ impl Meter {
     /// that was known ended meanwhile, because what it used is in the counters.
     pub fn added(&self, before: &Counters) -> Option<Added> {
         let now = self.children()?;
-        if self.known.iter().any(|pid| !now.contains(pid)) {
+        if self.family.known.iter().any(|pid| !now.contains(pid)) {
             return None;
         }
         let after = self.counters()?;
@@ -138,8 +153,8 @@ impl Meter {
                 after.1.checked_sub(before.1)?,
             ))
         });
-        if now != self.known {
-            for process in self.own() {
+        if now != self.family.known {
+            for process in self.family.own() {
                 let times = procfs::times(process.pid).unwrap_or_default();
                 cpu.0 += times.user + times.children_user;
                 cpu.1 += times.system + times.children_system;
@@ -155,6 +170,26 @@ impl Meter {
         })
     }
 
+    /// What the command that began at `since_ticks` has left behind, which is
+    /// known from now on.
+    pub fn left(&mut self, since_ticks: u64) -> Left {
+        let Some(children) = self.children() else {
+            return Left::default();
+        };
+        let left = if children == self.family.known {
+            Left::default()
+        } else {
+            // What an older job leaves when it ends comes to its reaper now.
+            let mut own = self.family.own();
+            own.retain(|process| process.start_ticks.saturating_add(1) >= since_ticks);
+            left(own)
+        };
+        self.family.known = children;
+        left
+    }
+}
+
+impl Family {
     /// The largest of the command's processes that live, by the most memory that
     /// each has had resident.
     pub fn peak_memory_bytes(&self) -> Option<u64> {
@@ -162,24 +197,6 @@ impl Meter {
         peaks
             .filter_map(|process| procfs::peak_memory_bytes(process.pid))
             .max()
-    }
-
-    /// What the command that began at `since_ticks` has left behind, which is
-    /// known from now on.
-    pub fn left(&mut self, since_ticks: u64) -> Left {
-        let Some(children) = self.children() else {
-            return Left::default();
-        };
-        let left = if children == self.known {
-            Left::default()
-        } else {
-            // What an older job leaves when it ends comes to its reaper now.
-            let mut own = self.own();
-            own.retain(|process| process.start_ticks.saturating_add(1) >= since_ticks);
-            left(own)
-        };
-        self.known = children;
-        left
     }
 
     /// The living processes that were not there at the last look and do not
@@ -201,10 +218,15 @@ impl Meter {
     }
 }
 
-/// What lives below the reaper of a shell that has ended.
-pub fn left_below(reaper: &ProcessRef, init: Option<&ProcessRef>) -> Left {
-    let mut living = descendants(reaper);
-    living.retain(|process| !process.dead && Some(&process.as_ref()) != init);
+/// What began at `since_ticks` or later and lives below the reaper of a shell
+/// that has ended.
+pub fn left_below(launched: &Launched, since_ticks: u64) -> Left {
+    let mut living = descendants(&launched.reaper);
+    living.retain(|process| {
+        let is_new = process.start_ticks.saturating_add(1) >= since_ticks;
+        let is_part = [Some(launched.child), launched.init].contains(&Some(process.as_ref()));
+        is_new && !process.dead && !is_part
+    });
     left(living)
 }
 
@@ -320,7 +342,7 @@ mod tests {
         assert_eq!(meter.left(since), Left::default());
         shell.run("true");
         assert!(meter.is_unchanged());
-        assert!(meter.peak_memory_bytes().is_none());
+        assert!(meter.family().peak_memory_bytes().is_none());
     }
 
     #[test]
@@ -328,10 +350,10 @@ mod tests {
         let mut shell = Shell::new();
         let mut meter = Meter::new(&shell.launched);
         let before = meter.counters().expect("it runs");
-        shell.run("timeout 0.3 sh -c 'while :; do :; done'");
+        shell.run("for ((i = 0; i < 300000; i++)); do :; done");
         let added = meter.added(&before).expect("nothing else ran");
         let (user, system) = added.cpu_us.expect("known");
-        assert!(user + system >= 50_000, "{user} {system}");
+        assert!(user + system >= 20_000, "{user} {system}");
         shell.run("sleep 100 >/dev/null & job=$!");
         meter.left(0);
         let before = meter.counters().expect("it runs");

@@ -21,6 +21,7 @@ mod results;
 mod schema;
 mod server;
 mod sessions;
+mod spent;
 mod state;
 mod stdin;
 mod tools;

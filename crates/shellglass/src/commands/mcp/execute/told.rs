@@ -7,8 +7,10 @@ use crate::commands::mcp::follow::{Begun, Course, Ending};
 use crate::commands::mcp::pages::Look;
 use crate::commands::mcp::request::Ask;
 use crate::commands::mcp::results::{Executed, Shown, Status};
+use crate::commands::mcp::spent::Spent;
 use crate::commands::mcp::state::{State, Waiting};
 use crate::commands::mcp::words;
+use crate::commands::receipt;
 use crate::error::Failure;
 use glass_proto::agent::v1::{ShellApprovalPending, ShellStreamExit};
 use glass_proto::shellglass::v1::{Approval, Empty, SessionRef};
@@ -18,7 +20,7 @@ use std::time::Instant;
 pub(super) async fn answer(state: &State, call: Call) -> Result<Answer, Failure> {
     let course = call.execution.course();
     let ended = match (&course.begun, &course.ending) {
-        (_, Some(Ending::Exit(exit, at))) => (exit.clone(), *at),
+        (_, Some(Ending::Exit(exit, at))) => (ShellStreamExit::clone(exit), *at),
         (_, Some(Ending::Rejected(reason))) => return Ok(refused(Status::Rejected, reason)),
         (_, Some(Ending::PermissionDenied(error))) => {
             return Ok(refused(Status::PermissionDenied, error));
@@ -78,6 +80,7 @@ async fn exited(
         cwd_changed: before.is_some() && before != cwd,
         cwd,
         denials: details.sandbox_denials,
+        receipt: exit.receipt.as_ref().map(Spent::from),
         shown,
         ..of_begun(course.begun.as_ref(), at)
     };
@@ -88,6 +91,9 @@ async fn exited(
     {
         let more = format!("\n[what is left out: read_output shell_id={id} offset=…, or search=…]");
         text.push_str(&more);
+    }
+    if let Some(line) = exit.receipt.as_ref().and_then(receipt::noteworthy) {
+        text.push_str(&format!("\n[{line}]"));
     }
     if details.shell_replaced {
         text.push_str(
