@@ -284,7 +284,7 @@ pub(crate) async fn gathered(
         result: Some(kind),
         sandbox_policy,
         is_background: Some(false),
-        terminals_folder: None,
+        terminals_folder: Some(engine.terminals_folder().to_string_lossy().into_owned()),
     })
 }
 

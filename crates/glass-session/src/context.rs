@@ -11,8 +11,9 @@ use glass_model::{Limits, Mode, Session, Startup};
 use glass_spawn::{Features, Keeper};
 use glass_store::Store;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// How a daemon runs its sessions.
 #[derive(Clone, Debug)]
@@ -64,6 +65,8 @@ pub(crate) struct Context {
     pub(crate) detectors: Detectors,
     /// Counts what can be seen of any session from outside.
     pub(crate) changes: watch::Sender<u64>,
+    /// Wakes whoever makes the pages of the terminals folder.
+    pub(crate) news: Arc<Notify>,
 }
 
 /// Time for a shell without start files: only a machine in trouble needs it.

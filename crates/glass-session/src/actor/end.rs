@@ -279,6 +279,7 @@ impl Actor {
         if let Err(error) = std::fs::remove_dir_all(&self.dir) {
             tracing::warn!(%error, dir = %self.dir.display(), "a session's directory stays");
         }
+        self.context.remove_page(&self.session);
         self.show();
         self.feed.close();
         // A keeper that still held something of ours would wait for a daemon to

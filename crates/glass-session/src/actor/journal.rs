@@ -91,6 +91,7 @@ impl Actor {
         lock(&self.live).session.cwd.clone_from(&self.session.cwd);
         self.context.note_change();
         self.feed.publish(aftermath.events);
+        self.context.news.notify_one();
         crate::failpoint::hit("published");
         if let Some(end) = aftermath.finished {
             self.conclude_execution(end);
