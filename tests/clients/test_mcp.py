@@ -209,6 +209,30 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             shown = [line for line in fields["output"].splitlines() if not line.startswith("[")]
             self.assertEqual(shown, [str(n) for n in range(40, 50)])
 
+    async def test_a_second_run_shows_what_is_new_and_every_error(self):
+        async with Client(self.home) as client:
+            command = "seq 1 3000; echo 'error: it broke'; cat state; exit 3"
+            state = Path(self.home.home) / "state"
+            state.write_text("one\n")
+            first = await client.execute(command)
+            self.assertIsNone(first.structured_content["same_as"])
+            state.write_text("two\n")
+            second = await client.execute(command)
+            fields = second.structured_content
+            self.assertEqual(fields["same_as"], first.structured_content["shell_id"])
+            self.assertEqual(fields["exit_code"], 3)
+            self.assertIn("error: it broke\ntwo\n", fields["output"])
+            self.assertIn("1 line of it is gone", fields["output"])
+            self.assertLess(len(fields["output"]), 400)
+            # Nothing is lost: what is left out is read by its offset.
+            missing = fields["elisions"][0]
+            read = await client.call(
+                "read_output", shell_id=fields["shell_id"], offset=missing["offset"], max_chars=400_000
+            )
+            expected = "".join(f"{n}\n" for n in range(1, 3001))
+            self.assertEqual(missing["length"], len(expected))
+            self.assertTrue(read.structured_content["output"].startswith(expected))
+
     async def test_the_middle_of_a_long_log_is_read(self):
         line = "%08d some words of a log that nobody reads\n"
         count = 52_000_000 // len(line % 0)

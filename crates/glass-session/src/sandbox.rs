@@ -1,6 +1,6 @@
 //! What a daemon knows about sandboxes, and the walls of one room.
 
-use crate::context::Context;
+use crate::context::{Context, make_private};
 use crate::errors::NoWalls;
 use glass_model::{
     Mount, Resources, Role, SandboxKind, SandboxPolicy, Session, View, WallBuild, Walls,
@@ -173,13 +173,13 @@ impl Context {
 
     /// What only we know about a room's walls.
     pub(crate) fn facts(&self, private_tmp: PathBuf, session: &Session) -> Facts {
+        let page = self.page_dir(session);
         Facts {
             own: self.settings.sandboxing.own.clone(),
             private_tmp,
-            // One that could not be made cannot be shown.
-            shown: self
-                .page_dir(session)
-                .filter(|dir| dir.is_dir())
+            // One that cannot be made cannot be shown.
+            shown: page
+                .filter(|dir| make_private(dir).is_ok())
                 .into_iter()
                 .collect(),
             build: self.wall_build(),

@@ -18,6 +18,7 @@ mod read;
 mod request;
 mod resources;
 mod results;
+mod same;
 mod schema;
 mod server;
 mod sessions;

@@ -63,6 +63,9 @@ pub(super) struct Executed {
     pub hint: Option<String>,
     /// What a person approves or denies.
     pub approval_id: Option<String>,
+    /// The earlier run of the same command of which the lines that are still the
+    /// same are left out; null where all is shown that fits.
+    pub same_as: Option<u32>,
     /// What it cost and left behind; null where nothing is known of that.
     pub receipt: Option<Spent>,
     /// The output and what is missing from it.

@@ -7,6 +7,7 @@ use crate::commands::mcp::follow::{Begun, Course, Ending};
 use crate::commands::mcp::pages::Look;
 use crate::commands::mcp::request::Ask;
 use crate::commands::mcp::results::{Executed, Shown, Status};
+use crate::commands::mcp::same::{self, Place};
 use crate::commands::mcp::spent::Spent;
 use crate::commands::mcp::state::{State, Waiting};
 use crate::commands::mcp::words;
@@ -64,7 +65,7 @@ async fn exited(
     course: &Course,
     (exit, at): (ShellStreamExit, Instant),
 ) -> Result<Answer, Failure> {
-    let shown = shown(state, course, &call.asked.look).await?;
+    let mut shown = shown(state, course, &call.asked.look).await?;
     let details = exit.exit_details.clone().unwrap_or_default();
     let cwd = Some(exit.cwd.clone()).filter(|cwd| !cwd.is_empty());
     let before = match (&call.ask.session, &cwd) {
@@ -72,6 +73,14 @@ async fn exited(
         (session, Some(cwd)) if !call.asked.is_background => state.moved(session, cwd),
         _ => None,
     };
+    let mut same_as = None;
+    if !call.asked.is_background {
+        let place = place(call, before.as_ref());
+        let since = same::since_last(state, &call.asked.look, place, course, &shown).await;
+        if let Some((new, last)) = since {
+            (shown, same_as) = (new, Some(last));
+        }
+    }
     let executed = Executed {
         status: Status::Exited,
         exit_code: (!exit.code_unknown).then_some(exit.code.cast_signed()),
@@ -80,6 +89,7 @@ async fn exited(
         cwd_changed: before.is_some() && before != cwd,
         cwd,
         denials: details.sandbox_denials,
+        same_as,
         receipt: exit.receipt.as_ref().map(Spent::from),
         shown,
         ..of_begun(course.begun.as_ref(), at)
@@ -102,6 +112,20 @@ async fn exited(
         );
     }
     Ok(Answer::new(noted(text, call.note), &executed, Went::Well))
+}
+
+/// What makes another run the same: the session, the directory and the command.
+fn place(call: &Call, before: Option<&String>) -> Place {
+    let args = &call.ask.args;
+    let directory = match args.working_directory.as_str() {
+        "" => before.cloned().unwrap_or_default(),
+        asked => asked.to_owned(),
+    };
+    Place {
+        session: call.ask.session.clone(),
+        directory,
+        command: args.command.clone(),
+    }
 }
 
 fn noted(mut text: String, note: &str) -> String {
