@@ -18,6 +18,7 @@ mod journal;
 mod keeper;
 mod left_behind;
 mod matrix;
+mod outputs;
 mod page;
 mod policy;
 mod redaction;
