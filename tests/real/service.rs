@@ -8,3 +8,4 @@ mod reading;
 mod receipts;
 mod results;
 mod sessions;
+mod statuses;

@@ -122,9 +122,25 @@ pub fn exit_event(command: String, outcome: &Outcome) -> wire::ExitEvent {
     }
 }
 
+/// What an event means for its command, in a word; empty where it means nothing
+/// for it.
+fn status(body: &EventBody) -> &str {
+    match body {
+        EventBody::CommandStart { .. } => "started",
+        EventBody::Output { .. } => "output",
+        EventBody::Exit { .. } => "exited",
+        EventBody::Status { status, .. } => status,
+        EventBody::Cwd { .. }
+        | EventBody::Disposed
+        | EventBody::Dropped { .. }
+        | EventBody::ApprovalPending { .. } => "",
+    }
+}
+
 /// One event; `bytes` are those that an output event names.
 pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
     use wire::session_event::Event as Body;
+    let command_status = status(&event.body).to_owned();
     let body = match event.body {
         EventBody::Output {
             stream: Stream::Stdout,
@@ -182,6 +198,7 @@ pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
         index: event.index.0,
         unix_ms: event.at_ms,
         event: Some(body),
+        command_status,
         shell_id: event.shell_id.map_or(0, |id| id.0),
     }
 }

@@ -1,6 +1,6 @@
 //! What all sessions of a daemon share.
 
-use crate::engine::{Adapting, Wording};
+use crate::engine::{Adapting, Timeouts, Wording};
 use crate::gate::{Gatekeeping, Remembered};
 use crate::redaction::{Detectors, Redaction};
 use crate::routes::Routes;
@@ -46,6 +46,8 @@ pub struct Settings {
     pub wording: Wording,
     /// What is taken out of output; absent where that is switched off.
     pub redaction: Option<Redaction>,
+    /// How long commands of agents may take that say nothing about it.
+    pub timeouts: Timeouts,
     /// Which tools of agents are made to answer without a terminal; absent where
     /// none is.
     pub adapting: Option<Adapting>,

@@ -8,6 +8,7 @@ mod excerpt;
 mod execute;
 mod gate;
 mod hooks;
+mod hot;
 mod intact;
 mod output;
 mod overview;
@@ -16,6 +17,7 @@ mod projection;
 mod start;
 mod terminal;
 mod terminals;
+mod timeouts;
 mod wait;
 mod whole;
 
@@ -45,6 +47,7 @@ pub use hooks::Wording;
 pub use output::{Gathered, OutputFile};
 pub use page::OutputPage;
 pub use projection::{Late, Projection};
+pub use timeouts::Timeouts;
 pub use wait::{Held, WaitSpec, Waited};
 
 /// Ended executions of which hooks are being told.

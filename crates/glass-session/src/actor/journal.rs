@@ -214,6 +214,15 @@ impl Actor {
         }
     }
 
+    /// Tells the watchers that a command's time is over; its end follows.
+    pub(super) fn tell_timeout(&mut self, id: ShellId) {
+        let ms = self.accepted.get(&id).map_or(0, |run| run.timeout_ms);
+        self.remark(
+            "timeout",
+            format!("its time of {ms} ms is over: it is ended"),
+        );
+    }
+
     /// Tells the watchers something about the session.
     pub(super) fn remark(&mut self, status: &str, detail: String) -> Option<Input> {
         let body = EventBody::Status {

@@ -255,6 +255,7 @@ impl Actor {
             && due(&mut running.deadline, now)
         {
             let id = running.shell_id;
+            self.tell_timeout(id);
             self.take(Input::Abort(Some(id), AbortReason::Timeout))
                 .await;
         }
