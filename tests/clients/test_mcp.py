@@ -209,6 +209,54 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             shown = [line for line in fields["output"].splitlines() if not line.startswith("[")]
             self.assertEqual(shown, [str(n) for n in range(40, 50)])
 
+    async def test_a_second_run_shows_what_is_new_and_every_error(self):
+        state = self.file("state")
+        command = "seq 1 3000; echo 'error: it broke'; cat state; exit 3"
+        async with Client(self.home) as client:
+            state.write_text("one\n")
+            _, first = await client.run(command)
+            self.assertIsNone(first["same_as"])
+            state.write_text("two\n")
+            text, second = await client.run(command)
+            self.assertEqual(second["same_as"], first["shell_id"])
+            self.assertEqual(second["exit_code"], 3)
+            self.assertIn("[exit code 3 ", text)
+            self.assertIn("error: it broke\ntwo\n", second["output"])
+            self.assertIn("; 1 line of it is gone]", second["output"])
+            self.assertLess(len(second["output"]), 400)
+            # What is left out is read by its offset.
+            (missing,) = second["elisions"]
+            _, read, _ = await client.call(
+                "read_output",
+                shell_id=second["shell_id"],
+                offset=missing["offset"],
+                max_chars=missing["length"],
+            )
+            self.assertEqual(read["output"], "".join(f"{n}\n" for n in range(1, 3001)))
+            # Elsewhere it is another command.
+            _, elsewhere = await client.run(command.replace("cat state", "cat /dev/null"), cwd="/")
+            self.assertIsNone(elsewhere["same_as"])
+
+    async def test_what_a_command_leaves_behind_is_told(self):
+        async with Client(self.home) as client:
+            text, fields = await client.run("sleep 1000.5 > /dev/null 2>&1 & echo $!")
+            pid = int(fields["output"])
+            receipt = fields["receipt"]
+            self.assertEqual((receipt["left_count"], receipt["left"][0]["pid"]), (1, pid))
+            self.assertIn(f"(pid {pid})", text)
+            self.assertIn("[still alive: ", text)
+            await client.call("execute_command", command=f"kill {pid}")
+
+    async def test_the_name_of_a_secret_moves_no_offset(self):
+        token = "ghp_FAKEIE5bqsJyJ1VEY10ENenPz0zjIuWSRSFk"
+        async with Client(self.home) as client:
+            _, fields = await client.run(f"echo {token}; echo after")
+            written = len(f"{token}\nafter\n")
+            _, read, _ = await client.call("read_output", shell_id=fields["shell_id"], offset=0)
+            self.assertEqual(read["output"], "ghp_[REDACTED:github-token]\nafter\n")
+            self.assertEqual((read["next_offset"], read["dropped_bytes"]), (written, 0))
+            self.assertFalse(read["more"])
+
     async def test_the_middle_of_a_long_log_is_read(self):
         line = "%08d some words of a log that nobody reads\n"
         count = 52_000_000 // len(line % 0)

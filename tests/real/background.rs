@@ -6,6 +6,7 @@ mod cli;
 mod crash;
 mod gate;
 mod input;
+mod pages;
 mod sessions;
 mod waiting;
 mod walls;
@@ -92,11 +93,11 @@ impl Behind {
     }
 
     /// Writes, and gives how much output there was before.
-    async fn wrote(&self, shell_id: u32, chars: &str) -> u32 {
+    async fn wrote(&self, shell_id: u32, chars: &str) -> u64 {
         match self.write(shell_id, chars).await {
             Written::Success(success) => {
                 assert_eq!(success.shell_id, shell_id);
-                success.terminal_file_length_before_input_written
+                success.output_offset_before_input_written
             }
             Written::Error(error) => panic!("not written: {error:?}"),
         }

@@ -19,6 +19,7 @@ mod keeper;
 mod left_behind;
 mod matrix;
 mod mcp_lines;
+mod outputs;
 mod page;
 mod policy;
 mod redaction;

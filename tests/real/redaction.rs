@@ -1,7 +1,7 @@
 //! `filter redact`, as a person uses it, and what the daemon shows.
 
 mod pages;
-mod projections;
+pub(crate) mod projections;
 mod streams;
 mod whole;
 

@@ -5,5 +5,7 @@ mod idempotence;
 mod output;
 mod queue;
 mod reading;
+mod receipts;
 mod results;
 mod sessions;
+mod statuses;

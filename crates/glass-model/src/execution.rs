@@ -1,6 +1,6 @@
 //! One command of a session, from its acceptance to its end.
 
-use crate::{EventIndex, LaunchId, Role, SandboxPolicy, Session, SessionId, ShellId};
+use crate::{EventIndex, LaunchId, Receipt, Role, SandboxPolicy, Session, SessionId, ShellId};
 
 /// Why an execution was ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Outcome {
     pub spawn_error: Option<String>,
     /// Set when it was not allowed to run: why not, for people and models.
     pub rejected: Option<String>,
+    /// What it cost and what it left behind, as far as that is known.
+    pub receipt: Option<Box<Receipt>>,
 }
 
 /// Where an execution stands.

@@ -11,6 +11,7 @@ mod id;
 mod limits;
 mod plan;
 mod policy;
+mod receipt;
 mod sandbox;
 mod session;
 mod signal;
@@ -29,6 +30,7 @@ pub use plan::{LaunchPlan, WaitStatus};
 pub use policy::{
     Argument, ArgumentKind, CommandReading, Decision, ExecutableCommand, Reason, Verdict,
 };
+pub use receipt::{LeftProcess, Peak, Receipt, Usage};
 pub use sandbox::{SandboxKind, SandboxPolicy};
 pub use session::{Mode, Role, Session, Shell, ShellKind, Startup, Stdin};
 pub use signal::{core_dump_possible, signal_name, signal_of_exit_code};

@@ -1,6 +1,7 @@
 //! From the vocabulary to the wire and back.
 
 use crate::agent::v1 as agent;
+use crate::receipt::receipt;
 use crate::shellglass::v1 as wire;
 use glass_model::{
     AbortReason, Dropped, Event, EventBody, Execution, Outcome, SandboxKind, SandboxPolicy, Stream,
@@ -100,6 +101,7 @@ pub fn exit_stream(
         abort_reason: outcome.abort.map(|reason| abort_reason(reason).into()),
         code_unknown: outcome.code.is_none(),
         exit_details: exit_details(outcome),
+        receipt: receipt(outcome),
     }
 }
 
@@ -116,12 +118,29 @@ pub fn exit_event(command: String, outcome: &Outcome) -> wire::ExitEvent {
         confidence: "high".to_owned(),
         is_trusted: true,
         details: exit_details(outcome),
+        receipt: receipt(outcome),
+    }
+}
+
+/// What an event means for its command, in a word; empty where it means nothing
+/// for it.
+fn status(body: &EventBody) -> &str {
+    match body {
+        EventBody::CommandStart { .. } => "started",
+        EventBody::Output { .. } => "output",
+        EventBody::Exit { .. } => "exited",
+        EventBody::Status { status, .. } => status,
+        EventBody::Cwd { .. }
+        | EventBody::Disposed
+        | EventBody::Dropped { .. }
+        | EventBody::ApprovalPending { .. } => "",
     }
 }
 
 /// One event; `bytes` are those that an output event names.
 pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
     use wire::session_event::Event as Body;
+    let command_status = status(&event.body).to_owned();
     let body = match event.body {
         EventBody::Output {
             stream: Stream::Stdout,
@@ -179,6 +198,7 @@ pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
         index: event.index.0,
         unix_ms: event.at_ms,
         event: Some(body),
+        command_status,
         shell_id: event.shell_id.map_or(0, |id| id.0),
     }
 }
@@ -189,6 +209,7 @@ pub fn wire_execution(execution: &Execution) -> Option<wire::Execution> {
     Some(wire::Execution {
         shell_id: execution.shell_id.0,
         rejected: outcome.rejected.clone().unwrap_or_default(),
+        receipt: receipt(outcome),
         command: execution.command.clone(),
         cwd: execution.cwd.clone(),
         start_index: execution.start?.0,

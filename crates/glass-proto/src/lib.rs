@@ -6,6 +6,7 @@ mod audit;
 mod convert;
 pub mod json;
 mod policy;
+mod receipt;
 mod transcode;
 
 pub use audit::{audit_check, audit_record};
@@ -14,6 +15,7 @@ pub use convert::{
     text_and_raw, wire_execution,
 };
 pub use policy::{check_command, parsing_result, reasons};
+pub use receipt::receipt;
 pub use transcode::{Method, TranscodeError};
 
 /// The messages of `agent.v1`.

@@ -7,7 +7,7 @@ use glass_model::{
 use glass_proto::agent::v1 as agent;
 use glass_proto::agent::v1::shell_result::Result as Kind;
 use glass_proto::agent::v1::shell_stream::Event as Item;
-use glass_proto::{exit_details, exit_stream, sandbox_to_wire, text_and_raw};
+use glass_proto::{exit_details, exit_stream, receipt, sandbox_to_wire, text_and_raw};
 use glass_session::{
     Caller, Engine, Gathered, NoWalls, OutputEnd, OutputFile, Reader, Ticket, Told, Veil,
 };
@@ -284,7 +284,7 @@ pub(crate) async fn gathered(
         result: Some(kind),
         sandbox_policy,
         is_background: Some(false),
-        terminals_folder: None,
+        terminals_folder: Some(engine.terminals_folder().to_string_lossy().into_owned()),
     })
 }
 
@@ -312,6 +312,7 @@ fn result_kind(execution: &Execution, outcome: &Outcome, output: Gathered) -> Ki
             stdout,
             stderr,
             output_location,
+            receipt: receipt(outcome),
         });
     }
     let ran = Duration::from_millis(
@@ -336,6 +337,7 @@ fn result_kind(execution: &Execution, outcome: &Outcome, output: Gathered) -> Ki
             shell_id,
             interleaved_output,
             exit_details,
+            receipt: receipt(outcome),
         });
     }
     let aborted = outcome.abort.is_some();
@@ -354,5 +356,6 @@ fn result_kind(execution: &Execution, outcome: &Outcome, output: Gathered) -> Ki
         exit_details,
         exit_code_unknown: outcome.code.is_none(),
         shell_id,
+        receipt: receipt(outcome),
     })
 }

@@ -122,7 +122,7 @@ pub(crate) async fn result(
         result: Some(kind),
         sandbox_policy,
         is_background: Some(true),
-        terminals_folder: None,
+        terminals_folder: Some(engine.terminals_folder().to_string_lossy().into_owned()),
     })
 }
 
@@ -137,8 +137,10 @@ pub(crate) async fn write(
     let result = match engine.write_stdin(caller, id, &args.chars).await {
         Ok(before) => Written::Success(agent::WriteShellStdinSuccess {
             shell_id: id.0,
-            // The contract has 32 bits for it.
-            terminal_file_length_before_input_written: u32::try_from(before).unwrap_or(u32::MAX),
+            // The contract has 32 bits for it, and a page is far shorter.
+            terminal_file_length_before_input_written: u32::try_from(before.page_bytes)
+                .unwrap_or(u32::MAX),
+            output_offset_before_input_written: before.output_bytes,
         }),
         Err(StdinError::Lookup(error)) if !matches!(error, LookupError::UnknownExecution(_)) => {
             return Err(status::lookup(error));

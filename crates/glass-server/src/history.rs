@@ -1,7 +1,7 @@
 //! A session's stored events, a page at a time.
 
 use crate::messages;
-use glass_model::EventIndex;
+use glass_model::{EventIndex, Execution, Outcome};
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::wire_execution;
 use glass_session::{Caller, Engine, LookupError};
@@ -12,6 +12,24 @@ const PAGE_BYTES_MAX: usize = 2 << 20;
 
 /// Events read from the journal in one go.
 const BATCH_EVENTS_MAX: usize = 256;
+
+/// Executions as a caller is shown them: what they left behind may have been
+/// started with a secret.
+fn told(engine: &Engine, executions: Vec<Execution>) -> Result<Vec<wire::Execution>, LookupError> {
+    let has_left = |outcome: &Outcome| {
+        let receipt = outcome.receipt.as_ref();
+        receipt.is_some_and(|receipt| !receipt.left.is_empty())
+    };
+    let mut told = Vec::new();
+    for mut execution in executions {
+        if has_left(&execution.outcome) {
+            let veil = engine.veil(execution.shell_id)?;
+            execution.outcome = veil.outcome(&execution.outcome).into_owned();
+        }
+        told.extend(wire_execution(&execution));
+    }
+    Ok(told)
+}
 
 /// The answer to a request for history.
 pub(crate) fn read(
@@ -24,7 +42,7 @@ pub(crate) fn read(
     let (first, end) = engine.bounds(&session.id)?;
     let mut history = wire::SessionHistory {
         events: Vec::new(),
-        executions: executions.iter().filter_map(wire_execution).collect(),
+        executions: told(engine, executions)?,
         cwd: session.cwd,
         next_index: None,
         first_index: first.0,

@@ -195,6 +195,7 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         running,
         queued,
         last,
+        terminal_file,
     } = view;
     let mode = match session.mode {
         Mode::Line => wire::SessionMode::Line,
@@ -221,6 +222,9 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         rows: session.rows,
         created_unix_ms: session.created_ms,
         last_activity_unix_ms: session.active_ms,
+        terminal_file: terminal_file
+            .map(|path| path.to_string_lossy().into_owned())
+            .unwrap_or_default(),
         last_shell_id,
         last_command,
         last_exit_code,

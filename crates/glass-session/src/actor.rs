@@ -16,6 +16,7 @@ mod journal;
 mod launches;
 mod line;
 mod message;
+mod receipt;
 mod rooms;
 mod wake;
 mod walls;
@@ -35,6 +36,7 @@ use glass_sandbox::Workspace;
 use glass_spawn::Launched;
 use glass_store::WriteError;
 use launches::Launches;
+use receipt::Cost;
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -122,6 +124,8 @@ struct Running {
     oom_before: Option<u64>,
     /// Where callers write, if they may and have not ended it.
     stdin: Option<OwnedFd>,
+    /// What it uses.
+    cost: Cost,
 }
 
 /// Pipes of an ended execution that something it left behind still holds.
@@ -196,6 +200,8 @@ pub(crate) struct Actor {
     flush_at: Option<Instant>,
     /// When the output of the current command is to be waited for.
     watch_at: Option<Instant>,
+    /// When the current command's memory is looked at next.
+    sample_at: Option<Instant>,
     snapshot_at: Option<Instant>,
     backlog: VecDeque<(Vec<glass_store::Change>, Aftermath)>,
     retry_at: Option<Instant>,
@@ -284,6 +290,7 @@ impl Actor {
             last_flush: Instant::now(),
             flush_at: None,
             watch_at: None,
+            sample_at: None,
             snapshot_at: None,
             backlog: VecDeque::new(),
             retry_at: None,
@@ -359,6 +366,7 @@ impl Actor {
         let deadlines = [
             self.flush_at,
             self.watch_at,
+            self.sample_at,
             self.snapshot_at,
             self.retry_at,
             self.approval_deadline(),

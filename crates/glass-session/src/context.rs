@@ -1,6 +1,6 @@
 //! What all sessions of a daemon share.
 
-use crate::engine::{Adapting, Wording};
+use crate::engine::{Adapting, Timeouts, Wording};
 use crate::gate::{Gatekeeping, Remembered};
 use crate::redaction::{Detectors, Redaction};
 use crate::repositories::Repositories;
@@ -12,8 +12,9 @@ use glass_model::{Limits, Mode, Session, Startup};
 use glass_spawn::{Features, Keeper};
 use glass_store::Store;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// How a daemon runs its sessions.
 #[derive(Clone, Debug)]
@@ -46,6 +47,8 @@ pub struct Settings {
     pub wording: Wording,
     /// What is taken out of output; absent where that is switched off.
     pub redaction: Option<Redaction>,
+    /// How long commands of agents may take that say nothing about it.
+    pub timeouts: Timeouts,
     /// Which tools of agents are made to answer without a terminal; absent where
     /// none is.
     pub adapting: Option<Adapting>,
@@ -66,6 +69,8 @@ pub(crate) struct Context {
     pub(crate) detectors: Detectors,
     /// Counts what can be seen of any session from outside.
     pub(crate) changes: watch::Sender<u64>,
+    /// Wakes whoever makes the pages of the terminals folder.
+    pub(crate) news: Arc<Notify>,
 }
 
 /// Time for a shell without start files: only a machine in trouble needs it.

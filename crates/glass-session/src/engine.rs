@@ -9,6 +9,7 @@ mod excerpt;
 mod execute;
 mod gate;
 mod hooks;
+mod hot;
 mod intact;
 mod output;
 mod overview;
@@ -16,6 +17,8 @@ mod page;
 mod projection;
 mod start;
 mod terminal;
+mod terminals;
+mod timeouts;
 mod wait;
 mod whole;
 
@@ -29,18 +32,20 @@ use glass_model::{EventIndex, Execution, Role, Session, SessionId, ShellId};
 use glass_sandbox::Workspace;
 use glass_store::ReadError;
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 pub use adapters::Adapting;
 pub use audit::AuditError;
-pub use background::{Background, Origin};
+pub use background::{Background, Before, Origin};
 pub use create::SessionSpec;
 pub use execute::{OrderSpec, Target, Ticket};
 pub use hooks::Wording;
 pub use output::{Gathered, OutputFile};
 pub use page::OutputPage;
 pub use projection::{Late, Projection};
+pub use timeouts::Timeouts;
 pub use wait::{Held, WaitSpec, Waited};
 
 /// Ended executions of which hooks are being told.
@@ -75,6 +80,8 @@ struct Inner {
     /// Where each execution's reader without an offset goes on.
     cursors: Mutex<BTreeMap<ShellId, u64>>,
     shells: Vec<String>,
+    /// The pages of the terminals folder.
+    sheets: Mutex<terminals::Sheets>,
     /// How many executions hooks may be told of at once.
     telling: Arc<Semaphore>,
     keeper_lost: watch::Sender<bool>,
@@ -92,6 +99,8 @@ struct Handle {
     gate: Arc<SessionGate>,
     /// The way to its terminal, where it is one.
     terminal: Option<TerminalHandle>,
+    /// Its page in the terminals folder, if it has one.
+    page: Option<PathBuf>,
 }
 
 /// A session as a caller sees it.
@@ -105,6 +114,8 @@ pub struct SessionView {
     pub queued: usize,
     /// The command that ended last, with its code.
     pub last: Option<LastCommand>,
+    /// Its page in the terminals folder, if it has one.
+    pub terminal_file: Option<PathBuf>,
 }
 
 /// A command that has ended: its handle, its text and its code.
@@ -140,6 +151,7 @@ impl Engine {
     fn stored_view(&self, session: Session) -> Result<SessionView, LookupError> {
         let last = self.last_ended(&session.id)?;
         Ok(SessionView {
+            terminal_file: self.terminal_file(&session),
             session,
             running: None,
             queued: 0,
@@ -318,6 +330,7 @@ fn view(handle: &Handle) -> SessionView {
         running: live.running,
         queued: live.queued,
         last: live.last,
+        terminal_file: handle.page.clone(),
     }
 }
 

@@ -184,6 +184,15 @@ impl Follower {
         }
     }
 
+    /// The next events that can be had without waiting.
+    pub(crate) fn take_ready(&mut self) -> Result<Vec<Arc<Event>>, ReadError> {
+        let batch = self.ready()?;
+        if let Some(last) = batch.last() {
+            self.at = last.index.next();
+        }
+        Ok(batch)
+    }
+
     /// What can be had without waiting.
     fn ready(&self) -> Result<Vec<Arc<Event>>, ReadError> {
         if let Some(live) = &self.live {

@@ -44,8 +44,9 @@ pub use actor::{Finished, OutputEnd};
 pub use context::Settings;
 pub use engine::Wording;
 pub use engine::{
-    Adapting, AuditError, Background, Caller, Engine, Gathered, Held, Late, OrderSpec, Origin,
-    OutputFile, OutputPage, Projection, SessionSpec, SessionView, Target, Ticket, WaitSpec, Waited,
+    Adapting, AuditError, Background, Before, Caller, Engine, Gathered, Held, Late, OrderSpec,
+    Origin, OutputFile, OutputPage, Projection, SessionSpec, SessionView, Target, Ticket, Timeouts,
+    WaitSpec, Waited,
 };
 pub use errors::{
     AnswerError, CreateError, EngineError, ExecuteError, LookupError, NoWalls, StdinError,

@@ -51,12 +51,20 @@ impl Veil {
     /// How an execution ended, without secrets: the words may quote its output.
     pub fn outcome<'a>(&self, outcome: &'a Outcome) -> Cow<'a, Outcome> {
         let denials = &outcome.details.sandbox_denials;
-        if self.0.is_none() || (denials.is_empty() && outcome.spawn_error.is_none()) {
+        let receipt = outcome.receipt.as_ref();
+        let has_left = receipt.is_some_and(|receipt| !receipt.left.is_empty());
+        let is_plain = denials.is_empty() && outcome.spawn_error.is_none() && !has_left;
+        if self.0.is_none() || is_plain {
             return Cow::Borrowed(outcome);
         }
         let mut outcome = outcome.clone();
         let denials = outcome.details.sandbox_denials.iter_mut();
-        for text in denials.chain(&mut outcome.spawn_error) {
+        let left = outcome
+            .receipt
+            .iter_mut()
+            .flat_map(|receipt| &mut receipt.left);
+        let left = left.map(|process| &mut process.command);
+        for text in denials.chain(&mut outcome.spawn_error).chain(left) {
             *text = self.text(text);
         }
         Cow::Owned(outcome)

@@ -1,6 +1,6 @@
 //! Which session a child of the keeper belongs to.
 
-use glass_model::{LaunchId, WaitStatus};
+use glass_model::{LaunchId, Usage, WaitStatus};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::UnboundedSender;
@@ -9,8 +9,8 @@ use tokio::sync::mpsc::UnboundedSender;
 /// Unbounded channels carry these: there are at most a few for each child.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// A child's own process ended.
-    Exited(LaunchId, WaitStatus),
+    /// A child's own process ended, and had used so much, where that is known.
+    Exited(LaunchId, WaitStatus, Option<Usage>),
     /// The processes that were to be ended are gone; or, where some would not
     /// go, what is left of them.
     TreeEnded(Option<String>),
@@ -23,7 +23,7 @@ pub(crate) struct Routes(Mutex<HashMap<LaunchId, Route>>);
 enum Route {
     To(UnboundedSender<Note>),
     /// It ended before its session had heard that it began.
-    Early(WaitStatus),
+    Early(WaitStatus, Option<Usage>),
 }
 
 impl Routes {
@@ -36,17 +36,19 @@ impl Routes {
         let mut table = self.table();
         match table.remove(&id) {
             // A session that is gone needs no news.
-            Some(Route::Early(status)) => drop(sender.send(Note::Exited(id, status))),
+            Some(Route::Early(status, usage)) => {
+                drop(sender.send(Note::Exited(id, status, usage)));
+            }
             _ => drop(table.insert(id, Route::To(sender))),
         }
     }
 
     /// Passes on that a child's own process ended, which it does once.
-    pub(crate) fn exited(&self, id: LaunchId, status: WaitStatus) {
+    pub(crate) fn exited(&self, id: LaunchId, status: WaitStatus, usage: Option<Usage>) {
         let mut table = self.table();
         match table.remove(&id) {
-            Some(Route::To(sender)) => drop(sender.send(Note::Exited(id, status))),
-            _ => drop(table.insert(id, Route::Early(status))),
+            Some(Route::To(sender)) => drop(sender.send(Note::Exited(id, status, usage))),
+            _ => drop(table.insert(id, Route::Early(status, usage))),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What a daemon knows about sandboxes, and the walls of one room.
 
-use crate::context::Context;
+use crate::context::{Context, make_private};
 use crate::errors::NoWalls;
-use glass_model::{Mount, Resources, Role, SandboxKind, SandboxPolicy, View, WallBuild, Walls};
+use glass_model::{
+    Mount, Resources, Role, SandboxKind, SandboxPolicy, Session, View, WallBuild, Walls,
+};
 use glass_sandbox::{Effective, Facts, Plan, Refusal, Workspace};
 use glass_spawn::Features;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
@@ -170,11 +172,16 @@ impl Context {
     }
 
     /// What only we know about a room's walls.
-    pub(crate) fn facts(&self, private_tmp: PathBuf) -> Facts {
+    pub(crate) fn facts(&self, private_tmp: PathBuf, session: &Session) -> Facts {
+        let page = self.page_dir(session);
         Facts {
             own: self.settings.sandboxing.own.clone(),
             private_tmp,
-            shown: Vec::new(),
+            // One that cannot be made cannot be shown.
+            shown: page
+                .filter(|dir| make_private(dir).is_ok())
+                .into_iter()
+                .collect(),
             build: self.wall_build(),
             repositories: self.repositories.known(),
         }

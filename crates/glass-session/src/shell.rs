@@ -9,6 +9,7 @@ use crate::room::Room;
 use crate::sandbox::Setting;
 use crate::tag::Tag;
 use glass_model::{LaunchId, LaunchPlan, Session, Startup};
+use glass_spawn::tree::Meter;
 use glass_spawn::{Launch, Launched, SpawnError};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::net::{
@@ -76,6 +77,8 @@ pub(crate) struct WarmShell {
     pub(crate) walls: Option<OwnedFd>,
     /// The shell's own outputs, when they are needed and not lent out.
     pub(crate) own: Option<OwnOutputs>,
+    /// Knows what its commands have left behind; made when it is ready.
+    pub(crate) meter: Option<Meter>,
 }
 
 /// What the report channel has.
@@ -179,6 +182,7 @@ impl WarmShell {
             startup_output,
             walls,
             own,
+            meter: None,
         })
     }
 
@@ -205,6 +209,7 @@ impl WarmShell {
             startup_output: None,
             walls,
             own: own.map(OwnOutputs::new).transpose()?,
+            meter: None,
         })
     }
 

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use glass_model::{LaunchId, LaunchPlan, Resources, WaitStatus};
+use glass_model::{LaunchId, LaunchPlan, Resources, Usage, WaitStatus};
 use tokio::sync::mpsc;
 
 use crate::features::Features;
@@ -93,6 +93,9 @@ pub enum KeeperEvent {
         id: LaunchId,
         /// How.
         status: WaitStatus,
+        /// What it and those that it waited for have used, where the keeper
+        /// knows.
+        usage: Option<Usage>,
     },
     /// Nothing of a launch's tree is left.
     Emptied {

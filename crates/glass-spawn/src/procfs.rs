@@ -13,6 +13,9 @@ const ENVIRON_BYTES_MAX: u64 = 8 << 20;
 /// Bytes of a line of `/proc/PID/stat`: 52 numbers, and a name of at most 64.
 const STAT_BYTES_MAX: usize = 2048;
 
+/// Bytes read of a command line.
+const COMMAND_LINE_BYTES_MAX: u64 = 4096;
+
 /// The fields of `/proc/PID/stat` that we need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
@@ -57,6 +60,97 @@ pub(crate) fn stat(pid: i32) -> Option<Stat> {
     let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
     let count = file.read(&mut line).ok()?;
     parse_stat(line.get(..count)?)
+}
+
+/// Time that a process has had, and that those had that it waited for, in clock
+/// ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Times {
+    pub user: u64,
+    pub system: u64,
+    pub children_user: u64,
+    pub children_system: u64,
+}
+
+/// The times in the line of `/proc/PID/stat`.
+pub(crate) fn parse_times(line: &[u8]) -> Option<Times> {
+    let name_end = line.iter().rposition(|&b| b == b')')?;
+    let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
+    // The first of the four is field 14, and the state is field 3.
+    let mut fields = rest.split_ascii_whitespace().skip(11);
+    let mut field = || fields.next()?.parse().ok();
+    Some(Times {
+        user: field()?,
+        system: field()?,
+        children_user: field()?,
+        children_system: field()?,
+    })
+}
+
+/// How long a process and those that it waited for have run.
+pub(crate) fn times(pid: i32) -> Option<Times> {
+    let mut line = [0; STAT_BYTES_MAX];
+    let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
+    let count = file.read(&mut line).ok()?;
+    parse_times(line.get(..count)?)
+}
+
+/// Bytes that a process and those that it waited for had from storage, and gave
+/// to it.
+pub(crate) fn storage(pid: i32) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    Some((
+        number_of(&text, "read_bytes:")?,
+        number_of(&text, "write_bytes:")?,
+    ))
+}
+
+/// The most memory that a process has had resident, in bytes.
+pub(crate) fn peak_memory_bytes(pid: i32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    Some(number_of(&text, "VmHWM:")?.saturating_mul(1024))
+}
+
+/// The number in the line that begins with a name.
+fn number_of(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// The words that a process was started with, as one line. Words are shown whole
+/// or not at all: half a secret could not be told from other text.
+pub(crate) fn command_line(pid: i32, chars_max: usize) -> Option<String> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(format!("/proc/{pid}/cmdline")).ok()?;
+    file.take(COMMAND_LINE_BYTES_MAX)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    let is_cut = bytes.len() as u64 == COMMAND_LINE_BYTES_MAX;
+    Some(join_words(&bytes, is_cut, chars_max))
+}
+
+fn join_words(bytes: &[u8], is_cut: bool, chars_max: usize) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut words: Vec<&str> = text.trim_end_matches('\0').split('\0').collect();
+    if is_cut {
+        words.pop();
+    }
+    let (mut line, mut chars, mut left_out) = (String::new(), 0, is_cut);
+    for (at, word) in words.iter().enumerate() {
+        chars += word.chars().count() + usize::from(at > 0);
+        if chars > chars_max {
+            left_out = true;
+            break;
+        }
+        if at > 0 {
+            line.push(' ');
+        }
+        line.extend(word.chars().map(|c| if c.is_control() { ' ' } else { c }));
+    }
+    if left_out {
+        line.push_str(" …");
+    }
+    line
 }
 
 /// The states of all threads of a process.
@@ -153,6 +247,14 @@ pub(crate) fn environ_value(pid: i32, name: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_shown_whole_or_not_at_all() {
+        assert_eq!(join_words(b"a\0b\nc\0", false, 5), "a b c");
+        assert_eq!(join_words(b"a\0secret\0b\0", false, 7), "a …");
+        assert_eq!(join_words(b"a\0secret", true, 99), "a …");
+        assert_eq!(join_words(b"", false, 9), "");
+    }
 
     #[test]
     fn a_name_with_parentheses_and_spaces_does_not_move_the_fields() {

@@ -1,8 +1,10 @@
 //! What a reaper tells the keeper: fixed records over a private socket, made
 //! without allocating, because a reaper is a process that never executed.
 
+use glass_model::Usage;
+
 /// Bytes of a record.
-pub(crate) const REPORT_BYTES: usize = 32;
+pub(crate) const REPORT_BYTES: usize = 72;
 
 /// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +31,8 @@ pub(crate) enum News {
     Failed { stage: u32, errno: i32, detail: u64 },
     /// The first process of the child's own namespace.
     Walled { pid: i32, start_ticks: u64 },
-    /// The child ended with this raw wait status.
-    Exited { raw: i32 },
+    /// The child ended with this raw wait status, and had used so much.
+    Exited { raw: i32, usage: Usage },
 }
 
 impl Report {
@@ -48,8 +50,12 @@ impl Report {
                 errno,
                 detail,
             } => (3, stage, errno, detail),
-            News::Exited { raw } => (4, 0, raw, 0),
+            News::Exited { raw, .. } => (4, 0, raw, 0),
             News::Walled { pid, start_ticks } => (5, 0, pid, start_ticks),
+        };
+        let used = match self.news {
+            News::Exited { usage, .. } => usage,
+            _ => Usage::default(),
         };
         let mut bytes = [0; REPORT_BYTES];
         let fields = [
@@ -59,6 +65,11 @@ impl Report {
             &number.to_ne_bytes(),
             &[0; 4],
             &ticks.to_ne_bytes(),
+            &used.user_us.to_ne_bytes(),
+            &used.system_us.to_ne_bytes(),
+            &used.peak_memory_bytes.to_ne_bytes(),
+            &used.read_bytes.to_ne_bytes(),
+            &used.written_bytes.to_ne_bytes(),
         ];
         for (place, byte) in bytes.iter_mut().zip(fields.into_iter().flatten()) {
             *place = *byte;
@@ -90,7 +101,16 @@ impl Report {
                 pid: number,
                 start_ticks,
             },
-            4 => News::Exited { raw: number },
+            4 => News::Exited {
+                raw: number,
+                usage: Usage {
+                    user_us: u64::from_ne_bytes(long(32)?),
+                    system_us: u64::from_ne_bytes(long(40)?),
+                    peak_memory_bytes: u64::from_ne_bytes(long(48)?),
+                    read_bytes: u64::from_ne_bytes(long(56)?),
+                    written_bytes: u64::from_ne_bytes(long(64)?),
+                },
+            },
             _ => return None,
         };
         Some(Report {
@@ -122,7 +142,16 @@ mod tests {
                 pid: 78,
                 start_ticks: 5,
             },
-            News::Exited { raw: 0x8900 },
+            News::Exited {
+                raw: 0x8900,
+                usage: Usage {
+                    user_us: 1,
+                    system_us: u64::MAX,
+                    peak_memory_bytes: 3 << 30,
+                    read_bytes: 4,
+                    written_bytes: 5,
+                },
+            },
         ];
         for news in all {
             let report = Report {
@@ -138,7 +167,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_record_is_read_as_it_would_be_written(
-            bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..64),
+            bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..96),
             kind in 0..7_u8,
         ) {
             let mut bytes = bytes;

@@ -13,12 +13,14 @@ use crate::procfs::{self, Stat};
 mod end;
 mod hunt;
 mod interrupt;
+mod meter;
 mod orphans;
 mod ports;
 mod scope;
 
 pub use end::{ChildLeft, EndError, Ended, Manner, TreeEnd, end};
 pub use interrupt::interrupt;
+pub use meter::{Added, Counters, Family, Left, Meter, left_below};
 pub use orphans::end_orphans;
 pub use ports::listens;
 pub use scope::{Scope, Tag};

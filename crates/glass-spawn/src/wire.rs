@@ -5,7 +5,7 @@
 //! can adopt an older keeper's children; changes are made by adding fields,
 //! and a field's number is never used for anything else.
 
-use glass_model::{LaunchId, LaunchPlan, WaitStatus};
+use glass_model::{LaunchId, LaunchPlan, Usage, WaitStatus};
 use prost::{Message, Oneof};
 
 use crate::limits::MESSAGE_BYTES_MAX;
@@ -241,6 +241,23 @@ pub(crate) struct Exited {
     pub id: u64,
     #[prost(message, optional, tag = "2")]
     pub status: Option<Status>,
+    #[prost(message, optional, tag = "3")]
+    pub usage: Option<Used>,
+}
+
+/// What a child and those that it waited for have used.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Message)]
+pub(crate) struct Used {
+    #[prost(uint64, tag = "1")]
+    pub user_us: u64,
+    #[prost(uint64, tag = "2")]
+    pub system_us: u64,
+    #[prost(uint64, tag = "3")]
+    pub peak_memory_bytes: u64,
+    #[prost(uint64, tag = "4")]
+    pub read_bytes: u64,
+    #[prost(uint64, tag = "5")]
+    pub written_bytes: u64,
 }
 
 /// Reads a message that may be from anyone.
@@ -295,6 +312,30 @@ impl From<Process> for ProcessRef {
         ProcessRef {
             pid: process.pid,
             start_ticks: process.start_ticks,
+        }
+    }
+}
+
+impl From<Usage> for Used {
+    fn from(usage: Usage) -> Used {
+        Used {
+            user_us: usage.user_us,
+            system_us: usage.system_us,
+            peak_memory_bytes: usage.peak_memory_bytes,
+            read_bytes: usage.read_bytes,
+            written_bytes: usage.written_bytes,
+        }
+    }
+}
+
+impl From<Used> for Usage {
+    fn from(used: Used) -> Usage {
+        Usage {
+            user_us: used.user_us,
+            system_us: used.system_us,
+            peak_memory_bytes: used.peak_memory_bytes,
+            read_bytes: used.read_bytes,
+            written_bytes: used.written_bytes,
         }
     }
 }

@@ -4,6 +4,7 @@
 pub(crate) mod audit;
 pub(crate) mod event;
 pub(crate) mod execution;
+pub(crate) mod receipt;
 pub(crate) mod session;
 
 use glass_model::{AbortReason, ExitDetails, Outcome, Role, SandboxKind, SandboxPolicy};
@@ -118,13 +119,20 @@ pub(crate) fn role_of(value: i64) -> Result<Role, ReadError> {
 /// Stands beside the reason of an abort where a reason of a rejection follows.
 const IS_REJECTED: u64 = 8;
 
+/// The same where a receipt follows.
+const HAS_RECEIPT: u64 = 16;
+
 /// An outcome inside of an event's payload.
 pub(crate) fn encode_outcome(encoder: &mut Encoder, outcome: &Outcome) {
     let abort = abort_column(outcome.abort).unwrap_or(0).cast_unsigned();
     let rejected = outcome.rejected.as_deref();
     encoder
         .optional_code(outcome.code)
-        .number(abort | rejected.map_or(0, |_| IS_REJECTED))
+        .number(
+            abort
+                | rejected.map_or(0, |_| IS_REJECTED)
+                | outcome.receipt.as_ref().map_or(0, |_| HAS_RECEIPT),
+        )
         .optional_code(outcome.details.signal)
         .flag(outcome.details.out_of_memory)
         .flag(outcome.details.shell_replaced)
@@ -133,12 +141,15 @@ pub(crate) fn encode_outcome(encoder: &mut Encoder, outcome: &Outcome) {
     if let Some(why) = rejected {
         encoder.text(why);
     }
+    if let Some(receipt) = &outcome.receipt {
+        receipt::encode(encoder, receipt);
+    }
 }
 
 pub(crate) fn decode_outcome(decoder: &mut Decoder<'_>) -> Option<Outcome> {
     let code = decoder.optional_code()?;
     let flags = decoder.number()?;
-    let abort = match flags & !IS_REJECTED {
+    let abort = match flags & !(IS_REJECTED | HAS_RECEIPT) {
         0 => None,
         value => abort_of(Some(value.cast_signed())).ok()?,
     };
@@ -156,6 +167,10 @@ pub(crate) fn decode_outcome(decoder: &mut Decoder<'_>) -> Option<Outcome> {
         rejected: match flags & IS_REJECTED {
             0 => None,
             _ => Some(decoder.text()?),
+        },
+        receipt: match flags & HAS_RECEIPT {
+            0 => None,
+            _ => Some(Box::new(receipt::decode(decoder)?)),
         },
     })
 }

@@ -47,6 +47,13 @@ fn main() {
     report("text of coloured lines", &colourful, "", compress);
     report("text of a progress bar", &progress, "", compress);
     report("text that is not ASCII", &unicode, "", compress);
+    report("text since the last run", &log, "", |input| {
+        black_box(glass_vt::text::compress_since(
+            input,
+            input,
+            &Budget::default(),
+        ));
+    });
     report("screen of a log", &log, "", |input| drop(screen(input)));
     report("screen of dense escapes", &colours, "", |input| {
         drop(screen(input))

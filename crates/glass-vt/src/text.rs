@@ -14,6 +14,7 @@ mod page;
 mod row;
 mod select;
 mod severity;
+mod since;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ mod tests;
 pub use budget::Budget;
 pub use page::{Elision, Page, Reason};
 pub use severity::looks_like_error;
+pub use since::{ROWS_MAX, Since, compress_since};
 
 use fold::Fold;
 pub(crate) use line::incomplete_suffix;

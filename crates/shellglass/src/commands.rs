@@ -12,6 +12,7 @@ mod keeper;
 mod mcp;
 mod output;
 mod policy;
+mod receipt;
 mod run;
 mod serve;
 mod session;

@@ -6,6 +6,7 @@
 //! without a configuration costs a few failed look-ups.
 
 mod adapters;
+mod commands;
 mod environment;
 mod error;
 mod hooks;

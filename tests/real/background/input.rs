@@ -48,7 +48,7 @@ async fn an_interpreter_is_used_by_its_prompt() {
     let before = behind.wrote(id, "print(6 * 7)\n").await;
     let answered = WaitRequest {
         pattern: r"^42\n>>> $".to_owned(),
-        ..prompt(u64::from(before))
+        ..prompt(before)
     };
     assert_eq!(behind.wait(answered).await.reason, "pattern");
     behind.wrote(id, "import sys; sys.exit(5)\n").await;

@@ -11,10 +11,10 @@ use shellglass_tests::{Daemon, TestSession};
 pub(super) const KNOWN: &str = "kiwi-Banane-77";
 
 /// A token that looks like one.
-pub(super) const TOKEN: &str = "ghp_FAKEIE5bqsJyJ1VEY10ENenPz0zjIuWSRSFk";
+pub(crate) const TOKEN: &str = "ghp_FAKEIE5bqsJyJ1VEY10ENenPz0zjIuWSRSFk";
 
 /// What is left of it.
-pub(super) const TOKEN_SHOWN: &str = "ghp_[REDACTED:github-token]";
+pub(crate) const TOKEN_SHOWN: &str = "ghp_[REDACTED:github-token]";
 
 pub(super) async fn session(daemon: &Daemon) -> TestSession {
     TestSession::with(daemon, "bash", SessionMode::Pipe).await

@@ -1,7 +1,7 @@
 //! Taking up what the last daemon left: its shells, its commands, its pipes.
 
 use super::begin::begun_name;
-use super::{Actor, Aftermath, OutputEnd, Running, Tail};
+use super::{Actor, Aftermath, Cost, OutputEnd, Running, Tail};
 use crate::context::now_ms;
 use crate::pipes::{self, Pair, Slots, labels};
 use crate::recording::{Begun, Recording, When};
@@ -100,7 +100,7 @@ impl Actor {
 
     fn exited_unheard(&self, id: LaunchId, status: WaitStatus) {
         // Our own receiver is alive as long as we are.
-        drop(self.note_sender.send(Note::Exited(id, status)));
+        drop(self.note_sender.send(Note::Exited(id, status, None)));
     }
 
     fn inherit_warm(
@@ -305,6 +305,7 @@ impl Actor {
             deadline: (execution.timeout_ms > 0).then(|| Instant::now() + left),
             oom_before: glass_spawn::oom_kills(&launched(info)),
             stdin: None,
+            cost: Cost::default(),
         }
     }
 

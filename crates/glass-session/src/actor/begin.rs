@@ -1,7 +1,7 @@
 //! From an accepted command to a shell that has it.
 
 use super::walls::Standing;
-use super::{Accepted, Actor, Aftermath, Finished, OutputEnd, Refusal, Running};
+use super::{Accepted, Actor, Aftermath, Cost, Finished, OutputEnd, Refusal, Running};
 use crate::context::now_ms;
 use crate::driver::{self, Encoded, Request, RequestError};
 use crate::failpoint;
@@ -319,6 +319,7 @@ impl Actor {
             deadline,
             oom_before,
             stdin,
+            cost: Cost::default(),
         });
         self.conclude(Aftermath {
             events: vec![event],

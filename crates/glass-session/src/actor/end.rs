@@ -134,6 +134,7 @@ impl Actor {
             return;
         };
         shell.ready_by = None;
+        shell.meter = Some(tree::Meter::new(&shell.launched));
         let mut printed = shell.startup_output();
         printed.truncate(STARTUP_SHOWN_BYTES_MAX);
         if !printed.is_empty() {
@@ -278,6 +279,7 @@ impl Actor {
         if let Err(error) = std::fs::remove_dir_all(&self.dir) {
             tracing::warn!(%error, dir = %self.dir.display(), "a session's directory stays");
         }
+        self.context.remove_page(&self.session);
         self.show();
         self.feed.close();
         // A keeper that still held something of ours would wait for a daemon to

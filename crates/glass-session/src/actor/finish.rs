@@ -38,6 +38,7 @@ impl Actor {
         };
         failpoint::hit("drained");
         self.explain_failure(id, output, &mut outcome);
+        outcome.receipt = self.receipt(id);
         let cwd = self
             .reported_cwd
             .take()
@@ -101,6 +102,7 @@ impl Actor {
             },
         );
         self.watch_at = None;
+        self.sample_at = None;
         self.keep_to_quota();
         self.release_pipes(id);
         failpoint::hit("finished");

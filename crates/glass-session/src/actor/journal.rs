@@ -91,6 +91,7 @@ impl Actor {
         lock(&self.live).session.cwd.clone_from(&self.session.cwd);
         self.context.note_change();
         self.feed.publish(aftermath.events);
+        self.context.news.notify_one();
         crate::failpoint::hit("published");
         if let Some(end) = aftermath.finished {
             self.conclude_execution(end);
@@ -211,6 +212,15 @@ impl Actor {
                 Err(error) => tracing::error!(%error, "output could not be trimmed"),
             }
         }
+    }
+
+    /// Tells the watchers that a command's time is over; its end follows.
+    pub(super) fn tell_timeout(&mut self, id: ShellId) {
+        let ms = self.accepted.get(&id).map_or(0, |run| run.timeout_ms);
+        self.remark(
+            "timeout",
+            format!("its time of {ms} ms is over: it is ended"),
+        );
     }
 
     /// Tells the watchers something about the session.

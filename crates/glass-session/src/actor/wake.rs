@@ -64,7 +64,7 @@ impl Actor {
                 }
                 self.take(Input::TreeEnded).await;
             }
-            Note::Exited(id, status) => {
+            Note::Exited(id, status, usage) => {
                 crate::failpoint::hit("exit-heard");
                 self.launches.exited(id);
                 if self
@@ -91,6 +91,7 @@ impl Actor {
                     .is_some_and(|run| run.launched.id == id)
                 {
                     self.keep_line_state();
+                    self.note_usage(usage);
                     self.take(Input::LineExited(status)).await;
                 }
                 self.forget_unused();
@@ -241,6 +242,10 @@ impl Actor {
         }
         if due(&mut self.watch_at, now) {
             self.watch_warm();
+            self.begin_metering();
+        }
+        if due(&mut self.sample_at, now) {
+            self.sample_memory();
         }
         if due(&mut self.snapshot_at, now) {
             self.ask_for_snapshot();
@@ -250,6 +255,7 @@ impl Actor {
             && due(&mut running.deadline, now)
         {
             let id = running.shell_id;
+            self.tell_timeout(id);
             self.take(Input::Abort(Some(id), AbortReason::Timeout))
                 .await;
         }

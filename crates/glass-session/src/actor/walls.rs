@@ -36,7 +36,7 @@ impl Actor {
         let private_tmp = self.dir.join(format!("{}.tmp", self.room.key));
         make_tmp(&private_tmp).map_err(|error| format!("no /tmp could be made: {error}"))?;
         let context = self.context.clone();
-        let facts = context.facts(private_tmp);
+        let facts = context.facts(private_tmp, &self.session);
         let room_dir = self.room.dir.clone();
         let planned = tokio::task::spawn_blocking(move || {
             let sandboxing = &context.settings.sandboxing;

@@ -44,6 +44,15 @@ pub enum Origin {
     Fresh(Box<SessionSpec>),
 }
 
+/// What there was before something was typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// What the command had written, in bytes.
+    pub output_bytes: u64,
+    /// How long its page in the terminals folder was with that, in bytes.
+    pub page_bytes: u64,
+}
+
 impl Engine {
     /// Makes the session of a background command.
     pub(super) async fn background(
@@ -144,7 +153,7 @@ impl Engine {
         caller: &Caller,
         id: ShellId,
         typed: &str,
-    ) -> Result<u64, StdinError> {
+    ) -> Result<Before, StdinError> {
         let (bytes, max) = (typed.len(), TYPED_BYTES_MAX);
         if bytes > max {
             return Err(StdinError::TooLong { bytes, max });
@@ -167,7 +176,10 @@ impl Engine {
             let before = *before.get_or_insert(given.output_before);
             taken += given.bytes;
             if taken >= bytes {
-                return Ok(before);
+                return Ok(Before {
+                    output_bytes: before,
+                    page_bytes: self.page_length(&execution, before)?,
+                });
             }
             if given.bytes > 0 {
                 until = Instant::now() + Duration::from_millis(UNREAD_MS_MAX);

@@ -333,7 +333,9 @@ impl Engine {
             workspace: workspace.clone(),
             gate: gate.clone(),
             terminal: None,
+            page: self.terminal_file(&session),
         };
+        self.add_page(&session, &handle, next);
         lock(&self.0.sessions).insert(id.clone(), handle);
         self.0.context.note_change();
         let actor = Actor::new(Parts {

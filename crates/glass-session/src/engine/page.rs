@@ -19,9 +19,6 @@ const CHARACTER_BYTES_MAX: u64 = 4;
 /// is forgotten first.
 const CURSORS_MAX: usize = 4096;
 
-/// A command is *hot* for this long after it has written something.
-const HOT_MS: i64 = 2_000;
-
 /// A command that has written nothing for this long may wait for an answer to
 /// what it has.
 const QUIET_MS: i64 = 100;
@@ -169,7 +166,7 @@ impl Engine {
         };
         let (mut parts, last_ms) = self.parts(id, from, max)?;
         let age_ms = crate::context::now_ms() - last_ms;
-        page.hot = page.running && age_ms < HOT_MS;
+        page.hot = page.running && self.is_hot(id, age_ms)?;
         // A page ends between two characters, where the rest of one can follow.
         let (held, end) = held_at_end(&parts);
         if held > 0 && (page.running || store.recorded(id)?.position > end) {

@@ -72,7 +72,13 @@ impl Projection {
                 detail: self.engine.session_veil(&self.session)?.text(detail),
             }),
             EventBody::Exit { command, outcome } => {
-                let veil = self.engine.session_veil(&self.session)?;
+                let veil = match (event.shell_id, &outcome.receipt) {
+                    // What it left behind may have been started with its own variables.
+                    (Some(id), Some(receipt)) if !receipt.left.is_empty() => {
+                        self.engine.veil(id)?
+                    }
+                    _ => self.engine.session_veil(&self.session)?,
+                };
                 match veil.outcome(outcome) {
                     Cow::Borrowed(_) => None,
                     Cow::Owned(outcome) => Some(EventBody::Exit {

@@ -33,6 +33,7 @@ impl Engine {
         events: mpsc::Receiver<KeeperEvent>,
     ) -> Result<Engine, EngineError> {
         crate::context::make_private(&settings.runtime_dir.join("sessions"))?;
+        crate::context::make_private(&settings.runtime_dir.join("terminals"))?;
         let shells = shells::all(&settings.base_env)
             .into_iter()
             .map(|shell| shell.path)
@@ -52,6 +53,7 @@ impl Engine {
             remembered,
             detectors,
             changes: watch::Sender::new(0),
+            news: Arc::default(),
         });
         let engine = Engine(Arc::new(Inner {
             context,
@@ -60,11 +62,13 @@ impl Engine {
             picks: tokio::sync::Mutex::new(()),
             cursors: Mutex::new(BTreeMap::new()),
             shells,
+            sheets: Mutex::default(),
             telling: Arc::new(Semaphore::new(TELLING_MAX)),
             keeper_lost: watch::Sender::new(false),
         }));
         engine.take_up_sessions().await?;
         engine.listen_to_keeper(events);
+        engine.keep_pages();
         Ok(engine)
     }
 
@@ -107,6 +111,9 @@ impl Engine {
         }
         for child in children.into_values().flatten() {
             self.end_stray(&child.info).await?;
+        }
+        if let Err(error) = self.remove_stray_pages() {
+            tracing::warn!(%error, "the page of a session that is over stays");
         }
         if let Err(error) = self.remove_stray_directories() {
             tracing::warn!(%error, "the directory of a session that is over stays");
@@ -182,7 +189,9 @@ impl Engine {
                     return;
                 };
                 match event {
-                    KeeperEvent::Exited { id, status } => engine.context.routes.exited(id, status),
+                    KeeperEvent::Exited { id, status, usage } => {
+                        engine.context.routes.exited(id, status, usage);
+                    }
                     KeeperEvent::Emptied { .. } => {}
                     KeeperEvent::Lost => {
                         engine.keeper_lost.send_replace(true);

@@ -61,10 +61,13 @@ impl Engine {
         let live = ready.live();
         let id = live.session.id.clone();
         let live = Arc::new(Mutex::new(live));
-        let feed = Arc::new(Feed::new(ready.next()));
+        let next = ready.next();
+        let feed = Arc::new(Feed::new(next));
         let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
         let (task, terminal) = ready.into_task(live.clone(), feed.clone(), receiver)?;
+        let session = lock(&live).session.clone();
         let handle = Handle {
+            page: self.terminal_file(&session),
             mailbox,
             live,
             feed,
@@ -72,6 +75,7 @@ impl Engine {
             gate: Arc::default(),
             terminal: Some(terminal),
         };
+        self.add_page(&session, &handle, next);
         lock(&self.0.sessions).insert(id.clone(), handle);
         self.0.context.note_change();
         let engine = Arc::downgrade(&self.0);

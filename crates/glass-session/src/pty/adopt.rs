@@ -79,7 +79,7 @@ pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<
     context.routes.add(child.info.id, note_sender.clone());
     if let Some(status) = child.info.status {
         // The receiver is right here.
-        drop(note_sender.send(Note::Exited(child.info.id, status)));
+        drop(note_sender.send(Note::Exited(child.info.id, status, None)));
     }
     Ok(Ready {
         parts: Parts {

@@ -116,6 +116,7 @@ impl Task {
         if let Err(error) = std::fs::remove_dir_all(&self.dir) {
             tracing::warn!(%error, dir = %self.dir.display(), "a session's directory stays");
         }
+        self.context.remove_page(&self.session);
         self.feed.close();
         if self.context.keeper.forget(self.launched.id).await.is_err() {
             // A keeper that is gone remembers nothing.

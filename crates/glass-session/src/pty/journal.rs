@@ -64,6 +64,7 @@ impl Task {
                 return;
             }
             self.feed.publish(events);
+            self.context.news.notify_one();
         }
     }
 

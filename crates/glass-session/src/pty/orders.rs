@@ -90,7 +90,7 @@ impl Task {
 
     pub(super) fn on_note(&mut self, note: Note) {
         match note {
-            Note::Exited(id, status) if id == self.launched.id => {
+            Note::Exited(id, status, _) if id == self.launched.id => {
                 self.status = Some(status);
                 self.end_processes(false);
             }

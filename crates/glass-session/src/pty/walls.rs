@@ -82,7 +82,7 @@ pub(super) async fn plan_walls(
     let (room, private_tmp) = (dir.join("terminal"), dir.join("terminal.tmp"));
     make_private(&room).map_err(|error| error.to_string())?;
     make_tmp(&private_tmp).map_err(|error| format!("no /tmp could be made: {error}"))?;
-    let facts = context.facts(private_tmp);
+    let facts = context.facts(private_tmp, session);
     let (context, policy) = (context.clone(), policy.clone());
     let workspace = workspace.clone();
     let planning = tokio::task::spawn_blocking(move || {

@@ -225,6 +225,7 @@ fn event(say: Say) -> Option<KeeperEvent> {
             Some(KeeperEvent::Exited {
                 id: LaunchId(exited.id),
                 status,
+                usage: exited.usage.map(Into::into),
             })
         }
         Say::Emptied(named) => Some(KeeperEvent::Emptied {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use glass_model::WaitStatus;
+use glass_model::{Usage, WaitStatus};
 
 use super::record::{Asker, Record};
 use crate::limits::{HELD_PER_LAUNCH_MAX, LAUNCHES_MAX, PAGE_LAUNCHES_MAX};
@@ -146,10 +146,12 @@ impl Launches {
                     }
                     // What never had a child never was.
                     None if record.child.is_none() => forget(record),
-                    None => effects.extend(end(id, record, WaitStatus::Unknown)),
+                    None => effects.extend(end(id, record, WaitStatus::Unknown, None)),
                 }
             }
-            News::Exited { raw } => effects.extend(end(id, record, status_of(raw))),
+            News::Exited { raw, usage } => {
+                effects.extend(end(id, record, status_of(raw), Some(usage)));
+            }
         }
         effects
     }
@@ -179,7 +181,7 @@ impl Launches {
                 forget(record);
             }
         }
-        effects.extend(end(id, record, WaitStatus::Unknown));
+        effects.extend(end(id, record, WaitStatus::Unknown, None));
         match how {
             ReaperEnd::Done => effects.extend(empty(id, record)),
             ReaperEnd::Killed => {
@@ -278,7 +280,7 @@ pub(super) enum HoldError {
 }
 
 /// Records how a child ended, once.
-fn end(id: u64, record: &mut Record, status: WaitStatus) -> Option<Effect> {
+fn end(id: u64, record: &mut Record, status: WaitStatus, usage: Option<Usage>) -> Option<Effect> {
     if record.status.is_some() || record.forgotten {
         return None;
     }
@@ -286,6 +288,7 @@ fn end(id: u64, record: &mut Record, status: WaitStatus) -> Option<Effect> {
     Some(Effect::Event(Say::Exited(wire::Exited {
         id,
         status: Some(status.into()),
+        usage: usage.map(Into::into),
     })))
 }
 

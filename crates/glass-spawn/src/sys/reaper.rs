@@ -10,6 +10,13 @@ use crate::procfs::parse_stat;
 use crate::report::{News, Report};
 use crate::stage::Stage;
 use crate::walls::Failure;
+use glass_model::Usage;
+
+/// The unit of the kernel's peak of memory, in bytes.
+const KIB: u64 = 1024;
+
+/// The unit of the kernel's counts of storage, in bytes, whatever a disk has.
+const BLOCK_BYTES: u64 = 512;
 
 /// Ends the process if anything should ever unwind: a forked copy must not
 /// go on as a second keeper.
@@ -168,14 +175,34 @@ fn fork_child(cgroup: Option<RawFd>) -> Result<(i32, bool), i32> {
 fn reap(image: &Image, child: i32, reported: bool) -> ! {
     loop {
         let mut raw = 0;
-        // SAFETY: `raw` is a valid place for the status.
-        let pid = unsafe { libc::waitpid(-1, &mut raw, 0) };
+        // SAFETY: a set of integers, for which zero is a value.
+        let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: `raw` and `used` are valid places for what is written there.
+        let pid = unsafe { libc::wait4(-1, &mut raw, 0, &mut used) };
         if pid == child && reported {
-            send(image, News::Exited { raw });
+            let usage = usage_of(&used);
+            send(image, News::Exited { raw, usage });
         }
         if pid < 0 && errno() != libc::EINTR {
             exit(0);
         }
+    }
+}
+
+/// What the kernel says that a child and those that it waited for have used.
+fn usage_of(used: &libc::rusage) -> Usage {
+    let natural = |value: i64| u64::try_from(value).unwrap_or(0);
+    let micros = |time: libc::timeval| {
+        natural(time.tv_sec)
+            .saturating_mul(1_000_000)
+            .saturating_add(natural(time.tv_usec))
+    };
+    Usage {
+        user_us: micros(used.ru_utime),
+        system_us: micros(used.ru_stime),
+        peak_memory_bytes: natural(used.ru_maxrss).saturating_mul(KIB),
+        read_bytes: natural(used.ru_inblock).saturating_mul(BLOCK_BYTES),
+        written_bytes: natural(used.ru_oublock).saturating_mul(BLOCK_BYTES),
     }
 }
 

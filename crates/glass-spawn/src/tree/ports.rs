@@ -41,6 +41,21 @@ pub fn listens(root: &ProcessRef, port: u16) -> bool {
     false
 }
 
+/// The TCP ports that a process itself listens on, in order.
+pub(super) fn listening(pid: i32) -> Vec<u16> {
+    let held: HashSet<u64> = sockets_of(pid).collect();
+    if held.is_empty() {
+        return Vec::new();
+    }
+    let mut found = std::collections::BTreeSet::new();
+    for table in ["tcp", "tcp6"] {
+        let text = table_of(pid, table);
+        let listeners = all_listeners(&text).filter(|(inode, _)| held.contains(inode));
+        found.extend(listeners.map(|(_, port)| port));
+    }
+    found.into_iter().collect()
+}
+
 /// Which network a process is in, where the kernel shows us.
 fn network_of(pid: i32) -> Option<u64> {
     let link = fs::read_link(format!("/proc/{pid}/ns/net")).ok()?;
@@ -52,46 +67,62 @@ fn network_of(pid: i32) -> Option<u64> {
 fn listeners(pid: i32, port: u16) -> HashSet<u64> {
     let mut sockets = HashSet::new();
     for table in ["tcp", "tcp6"] {
-        let mut text = String::new();
-        let file = fs::File::open(format!("/proc/{pid}/net/{table}"));
-        if let Ok(file) = file {
-            // A process that goes meanwhile has no table.
-            drop(file.take(TABLE_BYTES_MAX).read_to_string(&mut text));
-        }
-        sockets.extend(parse_listeners(&text, port));
+        sockets.extend(parse_listeners(&table_of(pid, table), port));
     }
     sockets
 }
 
-/// The inodes of the sockets that listen on a port, in the text of
-/// `/proc/net/tcp` or `tcp6`. A line that is none is skipped.
+/// A table of the sockets in a process's network.
+fn table_of(pid: i32, table: &str) -> String {
+    let mut text = String::new();
+    let file = fs::File::open(format!("/proc/{pid}/net/{table}"));
+    if let Ok(file) = file {
+        // A process that goes meanwhile has no table.
+        drop(file.take(TABLE_BYTES_MAX).read_to_string(&mut text));
+    }
+    text
+}
+
+/// The inodes of the sockets that listen on a port.
 fn parse_listeners(table: &str, port: u16) -> impl Iterator<Item = u64> {
-    table.lines().filter_map(move |line| {
+    all_listeners(table)
+        .filter(move |(_, listens_on)| *listens_on == port)
+        .map(|(inode, _)| inode)
+}
+
+/// The inodes of the sockets that listen, each with its port, in the text of
+/// `/proc/net/tcp` or `tcp6`. A line that is none is skipped.
+fn all_listeners(table: &str) -> impl Iterator<Item = (u64, u16)> {
+    table.lines().filter_map(|line| {
         let mut fields = line.split_ascii_whitespace();
         // number, local address, remote address, state, …, inode
         let local = fields.nth(1)?;
         let state = fields.nth(1)?;
         let inode = fields.nth(5)?;
         let (_, local_port) = local.rsplit_once(':')?;
-        let is_it = state == LISTENING && u16::from_str_radix(local_port, 16) == Ok(port);
-        is_it.then(|| inode.parse().ok())?
+        let port = u16::from_str_radix(local_port, 16).ok()?;
+        (state == LISTENING).then(|| Some((inode.parse().ok()?, port)))?
     })
 }
 
 /// Whether a process holds one of these sockets.
 fn holds(pid: i32, sockets: &HashSet<u64>) -> bool {
-    let Ok(directory) = fs::read_dir(format!("/proc/{pid}/fd")) else {
-        return false;
-    };
-    directory.flatten().any(|entry| {
-        let link = fs::read_link(entry.path()).ok();
-        let inode = link.as_ref().and_then(|link| {
+    sockets_of(pid).any(|inode| sockets.contains(&inode))
+}
+
+/// The sockets that a process holds, by inode.
+fn sockets_of(pid: i32) -> impl Iterator<Item = u64> {
+    let directory = fs::read_dir(format!("/proc/{pid}/fd"));
+    directory
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let link = fs::read_link(entry.path()).ok()?;
             let name = link.to_str()?;
             let inode = name.strip_prefix("socket:[")?.strip_suffix(']')?;
             inode.parse().ok()
-        });
-        inode.is_some_and(|inode: u64| sockets.contains(&inode))
-    })
+        })
 }
 
 #[cfg(test)]
@@ -119,6 +150,7 @@ mod tests {
         let port = listener.local_addr().expect("an address").port();
         let me = std::process::id().cast_signed();
         assert!(holds(me, &listeners(me, port)));
+        assert!(listening(me).contains(&port));
         let mut child = std::process::Command::new("sleep")
             .arg("100")
             .spawn()

@@ -1,4 +1,4 @@
-use glass_model::{FileId, Mount, Resources, View, WaitStatus, WallBuild, Walls};
+use glass_model::{FileId, Mount, Resources, Usage, View, WaitStatus, WallBuild, Walls};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use prost::Message;
@@ -162,10 +162,20 @@ fn say() -> impl Strategy<Value = Say> {
             reason,
             unknown_launch
         })),
-        (any::<u64>(), status()).prop_map(|(id, s)| Say::Exited(Exited {
-            id,
-            status: Some(s.into())
-        })),
+        (any::<u64>(), status(), any::<[u64; 2]>()).prop_map(
+            |(id, s, [user_us, written_bytes])| {
+                let usage = Usage {
+                    user_us,
+                    written_bytes,
+                    ..Usage::default()
+                };
+                Say::Exited(Exited {
+                    id,
+                    status: Some(s.into()),
+                    usage: Some(usage.into()),
+                })
+            }
+        ),
         any::<u64>().prop_map(|id| Say::Emptied(Named { id })),
     ]
 }

@@ -116,7 +116,7 @@ impl Home {
     /// The status of a launch's child, once it has ended.
     pub async fn exit_of(&mut self, launched: &Launched) -> WaitStatus {
         loop {
-            if let KeeperEvent::Exited { id, status } = self.next_event().await
+            if let KeeperEvent::Exited { id, status, .. } = self.next_event().await
                 && id == launched.id
             {
                 return status;

@@ -105,14 +105,12 @@ async fn a_newer_daemon_takes_the_place_of_an_older() {
         .spawn(launch(&["/bin/true"]))
         .await
         .expect("it starts");
-    let status = WaitStatus::Exited(0);
-    assert_eq!(
-        events.recv().await,
-        Some(KeeperEvent::Exited {
-            id: launched.id,
-            status
-        })
-    );
+    let Some(KeeperEvent::Exited { id, status, usage }) = events.recv().await else {
+        panic!("it ends");
+    };
+    assert_eq!((id, status), (launched.id, WaitStatus::Exited(0)));
+    let peak = usage.expect("the keeper knows").peak_memory_bytes;
+    assert!(peak >= 4096 && peak % 1024 == 0, "{peak}");
 }
 
 #[tokio::test]

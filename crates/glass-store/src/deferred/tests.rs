@@ -2,7 +2,7 @@ use super::{Deferred, Pushed, records};
 use crate::change::Change;
 use glass_model::{
     AuditEntry, AuditKind, Event, EventBody, EventIndex, Execution, LaunchId, Mode, Outcome, Phase,
-    SandboxPolicy, SessionId, ShellId, Stream,
+    Receipt, SandboxPolicy, SessionId, ShellId, Stream,
 };
 
 fn start(id: u32, command: &str) -> Vec<Change> {
@@ -65,6 +65,10 @@ fn end(id: u32) -> Vec<Change> {
     let session = SessionId::from_random([9; 16]);
     let outcome = Outcome {
         code: Some(-3),
+        receipt: Some(Box::new(Receipt {
+            cpu_us: Some((5, 6)),
+            ..Receipt::default()
+        })),
         ..Outcome::default()
     };
     let bodies = [

@@ -8,15 +8,15 @@ use rusqlite::{Connection, Row, params};
 use crate::codec::{Decoder, Encoder};
 use crate::error::{ReadError, WriteError};
 use crate::row::{
-    abort_column, abort_of, column, natural, role_column, role_of, sandbox_column, sandbox_of,
-    texts_column, texts_of,
+    abort_column, abort_of, column, natural, receipt, role_column, role_of, sandbox_column,
+    sandbox_of, texts_column, texts_of,
 };
 
 /// The columns that [`read`] expects, in this order.
 pub(crate) const SELECT: &str = "SELECT shell_id, id, command, e.cwd, tool_call_id, \
      tool_call_scope, env, requested_cwd, timeout_ms, e.sandbox, phase, launch, slot, start_idx, \
      end_idx, started_ms, ended_ms, code, abort_reason, signal, out_of_memory, shell_replaced, \
-     sandbox_denials, spawn_error, rejected, asked_by, held FROM executions AS e JOIN sessions AS s ON e.session = s.row";
+     sandbox_denials, spawn_error, rejected, asked_by, held, receipt FROM executions AS e JOIN sessions AS s ON e.session = s.row";
 
 const INSERT: &str = "INSERT INTO executions (shell_id, session, command, cwd, tool_call_id, \
      tool_call_scope, env, requested_cwd, timeout_ms, sandbox, phase, launch, slot, start_idx, \
@@ -27,7 +27,8 @@ const INSERT: &str = "INSERT INTO executions (shell_id, session, command, cwd, t
 
 const END: &str = "UPDATE executions SET phase = 2, end_idx = ?2, ended_ms = ?3, code = ?4, \
      abort_reason = ?5, signal = ?6, out_of_memory = ?7, shell_replaced = ?8, \
-     sandbox_denials = ?9, spawn_error = ?10, kept = ?11, rejected = ?12, held = 0 WHERE shell_id = ?1 AND phase < 2";
+     sandbox_denials = ?9, spawn_error = ?10, kept = ?11, rejected = ?12, held = 0, \
+     receipt = ?13 WHERE shell_id = ?1 AND phase < 2";
 
 /// Writes a new execution. The inner error is SQLite's own, so that a taken
 /// key can be told from the rest.
@@ -95,6 +96,7 @@ pub(crate) fn end(
         outcome.spawn_error,
         column(kept, "a length")?,
         outcome.rejected,
+        receipt::column(outcome.receipt.as_deref()),
     ];
     Ok(conn.prepare_cached(END)?.execute(values)?)
 }
@@ -192,6 +194,9 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Execution, ReadError> {
             },
             spawn_error: row.get(23)?,
             rejected: row.get(24)?,
+            receipt: receipt::of_column(
+                row.get_ref(27)?.as_blob_or_null().map_err(|_| corrupt())?,
+            )?,
         },
     })
 }

@@ -1,8 +1,8 @@
 //! What is committed is read back, wholly or not at all.
 
 use glass_model::{
-    AbortReason, Dropped, EventBody, EventIndex, ExitDetails, LaunchId, Mode, Outcome, Phase, Role,
-    SandboxKind, SandboxPolicy, SessionId, ShellId, Startup, Stream,
+    AbortReason, Dropped, EventBody, EventIndex, ExitDetails, LaunchId, LeftProcess, Mode, Outcome,
+    Peak, Phase, Receipt, Role, SandboxKind, SandboxPolicy, SessionId, ShellId, Startup, Stream,
 };
 use glass_store::{Change, Cursor, WriteError};
 
@@ -33,6 +33,17 @@ fn full_outcome() -> Outcome {
         },
         spawn_error: Some("no such file".to_owned()),
         rejected: Some("not allowed".to_owned()),
+        receipt: Some(Box::new(Receipt {
+            cpu_us: Some((1, 2)),
+            peak_memory: Some(Peak::Seen(3 << 30)),
+            io_bytes: Some((0, 512)),
+            left: vec![LeftProcess {
+                pid: 7,
+                command: "serve ä".to_owned(),
+                ports: vec![80, 65_535],
+            }],
+            left_count: 9,
+        })),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod laws;
 mod showing;
+mod since;
 
 use super::budget::Notices;
 use super::page::NOTICE;

@@ -2,6 +2,7 @@
 
 use crate::cli::History;
 use crate::client::{Client, Context, connect};
+use crate::commands::receipt;
 use crate::commands::session::time;
 use crate::error::Failure;
 use crate::stdout;
@@ -60,14 +61,18 @@ async fn whole(client: &mut Client, id: &str) -> Result<SessionHistory, Failure>
 }
 
 /// One execution on one line: its number, when, how it ended, how long, where,
-/// what.
+/// what; and below it what stands out in its receipt.
 fn line(execution: &Execution) -> String {
     let took = execution
         .ended_unix_ms
         .map(|ended| ended - execution.started_unix_ms);
     let took = took.map_or_else(|| "-".to_owned(), |ms| format!("{ms} ms"));
+    let noted = execution.receipt.as_ref().and_then(receipt::noteworthy);
+    let noted = noted
+        .map(|text| format!("{:>6}  {text}\n", ""))
+        .unwrap_or_default();
     format!(
-        "{:>6}  {}  {:>9}  {took:>9}  {}  {}\n",
+        "{:>6}  {}  {:>9}  {took:>9}  {}  {}\n{noted}",
         execution.shell_id,
         time(execution.started_unix_ms),
         end(execution),

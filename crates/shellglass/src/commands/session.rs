@@ -140,6 +140,7 @@ fn details(session: &Session) -> String {
         ("last command", session.last_command.clone()),
         ("last exit code", exit),
         ("last execution", session.last_shell_id.to_string()),
+        ("page", session.terminal_file.clone()),
         ("created", time(session.created_unix_ms)),
         ("last activity", time(session.last_activity_unix_ms)),
     ];

@@ -3,6 +3,7 @@
 //! variables come from it.
 
 use super::adapters::AdapterSettings;
+use super::commands::CommandSettings;
 use super::hooks::HookSettings;
 use super::limits::LimitSettings;
 use super::policy::{ApprovalSettings, PolicySettings};
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     pub daemon: DaemonSettings,
     /// What a session is like when its maker does not say.
     pub session: SessionSettings,
+    /// What holds for commands of agents that do not say otherwise.
+    pub commands: CommandSettings,
     /// Every bound. A project can only narrow these.
     pub limits: LimitSettings,
     /// What commands may do.

@@ -3,6 +3,14 @@ use crate::wire::{Exited, Failed, Named};
 
 const REAPER: i32 = 500;
 
+const USED: Usage = Usage {
+    user_us: 7,
+    system_us: 1,
+    peak_memory_bytes: 4096,
+    read_bytes: 0,
+    written_bytes: 512,
+};
+
 fn launches() -> Launches {
     let mut launches = Launches::default();
     let id = launches.next_id().expect("room");
@@ -51,6 +59,10 @@ fn exited(status: WaitStatus) -> Effect {
     Effect::Event(Say::Exited(Exited {
         id: 1,
         status: Some(status.into()),
+        usage: match status {
+            WaitStatus::Unknown => None,
+            _ => Some(USED.into()),
+        },
     }))
 }
 
@@ -67,7 +79,13 @@ fn an_ordinary_launch_begins_ends_and_empties_once() {
     assert!(!launches.any_nameless());
     let effects = launches.apply(report(News::Started), Some(1));
     assert!(matches!(effects[..], [Effect::Answer(_, Say::Launched(_))]));
-    let end = launches.apply(report(News::Exited { raw: 0x0300 }), Some(1));
+    let end = launches.apply(
+        report(News::Exited {
+            raw: 0x0300,
+            usage: USED,
+        }),
+        Some(1),
+    );
     assert_eq!(end, [exited(WaitStatus::Exited(3))]);
     assert_eq!(launches.reaper_ended(REAPER, ReaperEnd::Done), emptied());
     assert_eq!(launches.reaper_ended(REAPER, ReaperEnd::Done), []);

@@ -29,7 +29,7 @@ pub(super) struct Begun {
 /// How a call ended.
 #[derive(Clone, Debug)]
 pub(super) enum Ending {
-    Exit(ShellStreamExit, Instant),
+    Exit(Box<ShellStreamExit>, Instant),
     Rejected(String),
     PermissionDenied(String),
     SpawnError(String),
@@ -179,7 +179,7 @@ async fn once(
     course.send_modify(|course| course.heard = Heard::default());
     while let Some(message) = stream.message().await? {
         let ending = match message.event {
-            Some(Event::Exit(exit)) => Ending::Exit(exit, Instant::now()),
+            Some(Event::Exit(exit)) => Ending::Exit(Box::new(exit), Instant::now()),
             Some(Event::Rejected(rejected)) => Ending::Rejected(rejected.reason),
             Some(Event::PermissionDenied(denied)) => Ending::PermissionDenied(denied.error),
             Some(Event::SpawnError(error)) => Ending::SpawnError(error.error),

@@ -50,12 +50,13 @@ impl State {
     ) -> Result<Piece, Status> {
         let answer = self.read_once(shell_id, offset, max_bytes, wait_ms).await?;
         if answer.dropped_bytes == 0 || bytes_of(&answer).is_empty() {
-            return Ok(piece_of(answer));
+            return Ok(piece_of(answer, offset));
         }
         // Something is missing before, between or after these bytes. The daemon
         // stops where it was told, so the longest answer without a loss ends
         // where the loss begins.
-        let (mut whole, mut most) = (0, bytes_of(&answer).len() as u64);
+        let written = answer.next_offset.saturating_sub(offset);
+        let (mut whole, mut most) = (0, written.saturating_sub(answer.dropped_bytes));
         while whole < most {
             let middle = whole + (most - whole).div_ceil(2);
             let part = self.read_once(shell_id, offset, middle, 0).await?;
@@ -66,9 +67,10 @@ impl State {
             }
         }
         if whole == 0 {
-            return Ok(piece_of(answer));
+            return Ok(piece_of(answer, offset));
         }
-        Ok(piece_of(self.read_once(shell_id, offset, whole, 0).await?))
+        let answer = self.read_once(shell_id, offset, whole, 0).await?;
+        Ok(piece_of(answer, offset))
     }
 
     /// How many bytes of output there are, found by looking where there are
@@ -92,13 +94,15 @@ fn bytes_of(answer: &ReadOutputResponse) -> &[u8] {
     answer.raw.as_deref().unwrap_or(answer.output.as_bytes())
 }
 
-fn piece_of(answer: ReadOutputResponse) -> Piece {
+/// What came from an offset on. Secrets have names of other lengths, so where it
+/// begins does not follow from how long it is.
+fn piece_of(answer: ReadOutputResponse, offset: u64) -> Piece {
     let bytes = match answer.raw {
         Some(raw) => raw.to_vec(),
         None => answer.output.into_bytes(),
     };
     Piece {
-        at: answer.next_offset - bytes.len() as u64,
+        at: offset + answer.dropped_bytes,
         next: answer.next_offset,
         running: answer.running,
         exit_code: answer.exit_code,

@@ -87,7 +87,11 @@ async fn window(state: &State, arguments: &Read, offset: u64) -> Result<Answer, 
     }
     let is_last = (piece.bytes.len() as u64) < bytes_max;
     let (text, used) = cut(&piece.bytes, arguments.lines, most, is_last);
-    let next = piece.at + used as u64;
+    // The name of a secret has another length than the secret.
+    let next = match used == piece.bytes.len() {
+        true => piece.next,
+        false => piece.at + used as u64,
+    };
     let dropped = piece.at - offset;
     let now = state.piece(id, next, 1, 0).await?;
     let read = ReadBack {

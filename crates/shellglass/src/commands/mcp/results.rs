@@ -1,5 +1,6 @@
 //! The fields behind each text.
 
+use super::spent::Spent;
 use glass_vt::text::{Elision, Reason};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -62,6 +63,11 @@ pub(super) struct Executed {
     pub hint: Option<String>,
     /// What a person approves or denies.
     pub approval_id: Option<String>,
+    /// The earlier run of the same command of which the lines that are still the
+    /// same are left out; null where all is shown that fits.
+    pub same_as: Option<u32>,
+    /// What it cost and left behind; null where nothing is known of that.
+    pub receipt: Option<Spent>,
     /// The output and what is missing from it.
     #[serde(flatten)]
     pub shown: Shown,

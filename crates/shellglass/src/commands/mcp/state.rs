@@ -4,6 +4,7 @@
 use super::daemon::Daemon;
 use super::follow::Execution;
 use super::request::Ask;
+use super::same::Runs;
 use crate::client::Context;
 use crate::commands::run::resume::fresh_key;
 use crate::error::{Failure, Kind};
@@ -59,6 +60,8 @@ pub(super) struct State {
     commands: Mutex<BTreeMap<u32, Known>>,
     directories: Mutex<BTreeMap<String, String>>,
     waiting: Mutex<Vec<Waiting>>,
+    /// What ran before.
+    runs: Mutex<Runs>,
     /// What cancels each call that a client waits for, by its key.
     under_way: Mutex<BTreeMap<String, CancelRequest>>,
     turns: Semaphore,
@@ -80,6 +83,7 @@ impl State {
             commands: Mutex::default(),
             directories: Mutex::default(),
             waiting: Mutex::default(),
+            runs: Mutex::default(),
             under_way: Mutex::default(),
             turns: Semaphore::new(CALLS_MAX),
         })
@@ -145,6 +149,11 @@ impl State {
             directories.pop_first();
         }
         before
+    }
+
+    /// What ran before.
+    pub(super) fn runs<T>(&self, change: impl FnOnce(&mut Runs) -> T) -> T {
+        change(&mut lock(&self.runs))
     }
 
     /// Keeps a call whose command has not begun.

@@ -7,9 +7,12 @@ use crate::commands::mcp::follow::{Begun, Course, Ending};
 use crate::commands::mcp::pages::Look;
 use crate::commands::mcp::request::Ask;
 use crate::commands::mcp::results::{Executed, Shown, Status};
+use crate::commands::mcp::same::{self, Place};
 use crate::commands::mcp::sections;
+use crate::commands::mcp::spent::Spent;
 use crate::commands::mcp::state::{State, Waiting};
 use crate::commands::mcp::words;
+use crate::commands::receipt;
 use crate::error::Failure;
 use glass_proto::agent::v1::{ShellApprovalPending, ShellStreamExit};
 use glass_proto::shellglass::v1::{Approval, Empty, SessionRef};
@@ -19,7 +22,7 @@ use std::time::Instant;
 pub(super) async fn answer(state: &State, call: Call) -> Result<Answer, Failure> {
     let course = call.execution.course();
     let ended = match (&course.begun, &course.ending) {
-        (_, Some(Ending::Exit(exit, at))) => (exit.clone(), *at),
+        (_, Some(Ending::Exit(exit, at))) => (ShellStreamExit::clone(exit), *at),
         (_, Some(Ending::Rejected(reason))) => return Ok(refused(Status::Rejected, reason)),
         (_, Some(Ending::PermissionDenied(error))) => {
             return Ok(refused(Status::PermissionDenied, error));
@@ -63,7 +66,7 @@ async fn exited(
     course: &Course,
     (exit, at): (ShellStreamExit, Instant),
 ) -> Result<Answer, Failure> {
-    let shown = shown(state, course, &call.asked.look).await?;
+    let mut shown = shown(state, course, &call.asked.look).await?;
     let details = exit.exit_details.clone().unwrap_or_default();
     let cwd = Some(exit.cwd.clone()).filter(|cwd| !cwd.is_empty());
     let before = match (&call.ask.session, &cwd) {
@@ -71,6 +74,14 @@ async fn exited(
         (session, Some(cwd)) if !call.asked.is_background => state.moved(session, cwd),
         _ => None,
     };
+    let mut same_as = None;
+    if !call.asked.is_background {
+        let place = place(call, before.as_ref());
+        let since = same::since_last(state, &call.asked.look, place, course, &shown).await;
+        if let Some((new, last)) = since {
+            (shown, same_as) = (new, Some(last));
+        }
+    }
     let executed = Executed {
         status: Status::Exited,
         exit_code: (!exit.code_unknown).then_some(exit.code.cast_signed()),
@@ -79,6 +90,8 @@ async fn exited(
         cwd_changed: before.is_some() && before != cwd,
         cwd,
         denials: details.sandbox_denials,
+        same_as,
+        receipt: exit.receipt.as_ref().map(Spent::from),
         shown,
         ..of_begun(course.begun.as_ref(), at)
     };
@@ -90,6 +103,9 @@ async fn exited(
         let more = format!("\n[what is left out: read_output shell_id={id} offset=…, or search=…]");
         text.push_str(&more);
     }
+    if let Some(line) = exit.receipt.as_ref().and_then(receipt::noteworthy) {
+        text.push_str(&format!("\n[{line}]"));
+    }
     if details.shell_replaced {
         text.push_str(
             "\n[the session's shell was lost and begun anew: directory and exported variables \
@@ -97,6 +113,20 @@ async fn exited(
         );
     }
     Ok(Answer::new(noted(text, call.note), &executed, Went::Well))
+}
+
+/// What makes another run the same: the session, the directory and the command.
+fn place(call: &Call, before: Option<&String>) -> Place {
+    let args = &call.ask.args;
+    let directory = match args.working_directory.as_str() {
+        "" => before.cloned().unwrap_or_default(),
+        asked => asked.to_owned(),
+    };
+    Place {
+        session: call.ask.session.clone(),
+        directory,
+        command: args.command.clone(),
+    }
 }
 
 fn noted(mut text: String, note: &str) -> String {
