@@ -195,6 +195,7 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         running,
         queued,
         last,
+        integration,
     } = view;
     let mode = match session.mode {
         Mode::Line => wire::SessionMode::Line,
@@ -224,7 +225,7 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         last_shell_id,
         last_command,
         last_exit_code,
-        integration: "none".to_owned(),
+        integration,
         background: session.background.is_some(),
         accepts_stdin: session.background == Some(Stdin::Open),
         ..wire::Session::default()

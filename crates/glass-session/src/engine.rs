@@ -105,6 +105,9 @@ pub struct SessionView {
     pub queued: usize,
     /// The command that ended last, with its code.
     pub last: Option<LastCommand>,
+    /// How much its shell tells of what it does: `none`, `basic` or `rich`, and
+    /// why.
+    pub integration: String,
 }
 
 /// A command that has ended: its handle, its text and its code.
@@ -144,6 +147,7 @@ impl Engine {
             running: None,
             queued: 0,
             last,
+            integration: "none".to_owned(),
         })
     }
 
@@ -318,6 +322,7 @@ fn view(handle: &Handle) -> SessionView {
         running: live.running,
         queued: live.queued,
         last: live.last,
+        integration: live.integration,
     }
 }
 

@@ -48,3 +48,38 @@ pub fn foreground(terminal: impl AsFd) -> Option<i32> {
     let group = rustix::termios::tcgetpgrp(terminal).ok()?;
     Some(group.as_raw_nonzero().get())
 }
+
+/// Whether the program in front, which is `group`, reads key by key, as a line
+/// editor does.
+pub fn reads_keys(terminal: impl AsFd, group: i32) -> bool {
+    let modes = rustix::termios::tcgetattr(&terminal);
+    let by_key = modes.is_ok_and(|modes| {
+        let canonical = rustix::termios::LocalModes::ICANON;
+        !modes.local_modes.contains(canonical)
+    });
+    by_key && foreground(terminal) == Some(group)
+}
+
+/// Ends the programs in front, unless those are `spared`: politely, or at once.
+pub fn end_foreground(terminal: impl AsFd, spared: i32, manner: Ending) {
+    let Some(group) = foreground(terminal).filter(|group| *group != spared) else {
+        return;
+    };
+    let signal = match manner {
+        Ending::Asked => rustix::process::Signal::TERM,
+        Ending::Forced => rustix::process::Signal::KILL,
+    };
+    if let Some(group) = rustix::process::Pid::from_raw(group) {
+        // They may be gone by now.
+        let _ = rustix::process::kill_process_group(group, signal);
+    }
+}
+
+/// How programs are ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// They are asked to.
+    Asked,
+    /// They are not asked.
+    Forced,
+}

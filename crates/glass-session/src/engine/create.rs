@@ -311,6 +311,7 @@ impl Engine {
                 Some(_) => self.last_ended(&id)?,
                 None => None,
             },
+            integration: "none".to_owned(),
             approvals: Vec::new(),
         };
         let live = Arc::new(Mutex::new(live));

@@ -5,7 +5,9 @@ use crate::actor::Child;
 use crate::context::now_ms;
 use crate::errors::{CreateError, EngineError, LookupError};
 use crate::feed::Feed;
+use crate::gate::SessionGate;
 use crate::pty::{self, Adoption, Beginning, Ready, TerminalHandle};
+use crate::state::never_ran;
 use crate::tag::Tag;
 use glass_model::{
     Event, EventBody, EventIndex, Execution, Outcome, Phase, Session, SessionId, ShellId,
@@ -63,13 +65,16 @@ impl Engine {
         let live = Arc::new(Mutex::new(live));
         let feed = Arc::new(Feed::new(ready.next()));
         let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
-        let (task, terminal) = ready.into_task(live.clone(), feed.clone(), receiver)?;
+        let chosen = lock(&live).session.chosen.clone();
+        let gate = Arc::new(SessionGate::new(chosen));
+        let parts = (live.clone(), feed.clone(), gate.clone());
+        let (task, terminal) = ready.into_task(parts.0, parts.1, parts.2, receiver)?;
         let handle = Handle {
             mailbox,
             live,
             feed,
             workspace,
-            gate: Arc::default(),
+            gate,
             terminal: Some(terminal),
         };
         lock(&self.0.sessions).insert(id.clone(), handle);
@@ -90,7 +95,7 @@ impl Engine {
     pub(super) async fn take_up_terminal(
         &self,
         session: Session,
-        next: EventIndex,
+        mut next: EventIndex,
         children: Vec<Child>,
         executions: Vec<Execution>,
     ) -> Result<(), EngineError> {
@@ -115,9 +120,11 @@ impl Engine {
         let info = child.info.clone();
         let workspace = self.find_workspace(&session.workspace_root, &session.cwd);
         let workspace = workspace.ok().map(Arc::new);
+        let front = self.settle_terminal(&session, &mut next, &running, &executions)?;
         let adoption = Adoption {
             session: session.clone(),
             execution: running,
+            front,
             child,
             workspace: workspace.clone(),
             next,
@@ -130,6 +137,52 @@ impl Engine {
                 self.lose_terminal(&session, next, &executions)
             }
         }
+    }
+
+    /// Ends what no shell will tell of any more: commands that waited, or ran
+    /// beside the terminal. Gives the one that may still run in front.
+    fn settle_terminal(
+        &self,
+        session: &Session,
+        next: &mut EventIndex,
+        shell: &Execution,
+        executions: &[Execution],
+    ) -> Result<Option<Execution>, EngineError> {
+        let open = executions.iter();
+        let open = open.filter(|run| run.phase != Phase::Ended && run.shell_id != shell.shell_id);
+        let mut front = None;
+        for run in open {
+            if run.phase == Phase::Running && run.launch == shell.launch {
+                front = Some(run.clone());
+                continue;
+            }
+            let outcome = match run.phase {
+                Phase::Queued if run.held => never_ran("the daemon was restarted".to_owned()),
+                // The shell may have taken it.
+                _ => Outcome::default(),
+            };
+            let event = Event {
+                index: *next,
+                at_ms: now_ms(),
+                shell_id: Some(run.shell_id),
+                body: EventBody::Exit {
+                    command: run.command.clone(),
+                    outcome: outcome.clone(),
+                },
+            };
+            *next = next.next();
+            let end = Change::EndExecution {
+                shell_id: run.shell_id,
+                end: Some(event.index),
+                ended_ms: event.at_ms,
+                outcome,
+            };
+            let session = session.id.clone();
+            let changes = [Change::Event { session, event }, end];
+            let written = self.0.context.store.commit(&changes);
+            written.map_err(|error| std::io::Error::other(error.to_string()))?;
+        }
+        Ok(front)
     }
 
     fn lose_terminal(
