@@ -119,6 +119,9 @@ __glass_take() {
 
 __glass_install() {
   local keymap first='__glass_first' last='__glass_last' trapped
+  builtin unset -v __glass_startup __glass_file
+  builtin unset -f __glass_install
+  case $- in *i*) ;; *) builtin return 0 ;; esac
   if ((__glass_version >= 501)); then
     PROMPT_COMMAND=("$first" ${PROMPT_COMMAND[@]+"${PROMPT_COMMAND[@]}"} "$last")
   else
@@ -163,10 +166,8 @@ if [[ $__glass_startup == login ]]; then
       break
     fi
   done
-  builtin unset -v __glass_file
 elif [[ $__glass_startup == rc ]]; then
   if [ -r ~/.bashrc ]; then . ~/.bashrc; fi
 fi
-builtin unset -v __glass_startup
-case $- in *i*) __glass_install ;; esac
-builtin unset -f __glass_install
+# One word at the top level: a trap of the user's fires for each.
+__glass_install

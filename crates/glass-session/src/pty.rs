@@ -24,6 +24,7 @@ mod integration;
 mod journal;
 mod orders;
 mod plain;
+mod preamble;
 mod queue;
 mod sizing;
 mod start;

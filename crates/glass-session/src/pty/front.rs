@@ -2,16 +2,17 @@
 //! session, with its part of the terminal's output, whoever asked for it.
 
 use super::beliefs::Fact;
+use super::preamble::Preamble;
 use super::{Task, close::NO_OUTPUT};
 use crate::actor::{Finished, OutputEnd, asked_by, how, in_short, lock};
 use crate::context::now_ms;
 use crate::recording::{Begun, Recording, When};
 use glass_model::{
     AbortReason, AuditEntry, AuditKind, EventBody, Execution, ExitDetails, Outcome, Phase,
-    signal_of_exit_code,
+    ShellKind, signal_of_exit_code,
 };
 use glass_spawn::terminal;
-use glass_store::Change;
+use glass_store::{Change, Store};
 use glass_vt::Marker;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,6 +24,8 @@ const STOP_GRACE: Duration = Duration::from_millis(1500);
 pub(super) struct Front {
     pub(super) execution: Execution,
     pub(super) recording: Recording,
+    /// What it wrote first, where that may be its shell's.
+    preamble: Option<Preamble>,
     /// When its time is over.
     deadline: Option<Instant>,
     stop: Option<Stop>,
@@ -56,8 +59,23 @@ impl Front {
         Front {
             execution,
             recording,
+            preamble: None,
             deadline: None,
             stop: None,
+        }
+    }
+
+    /// Records what the terminal brought while it ran.
+    pub(super) fn record(&mut self, store: &Store, bytes: &[u8]) -> std::io::Result<()> {
+        let Some(preamble) = &mut self.preamble else {
+            return self.recording.append(store, bytes);
+        };
+        match preamble.take(bytes) {
+            None => Ok(()),
+            Some(own) => {
+                self.preamble = None;
+                self.recording.append(store, &own)
+            }
         }
     }
 }
@@ -151,9 +169,13 @@ impl Task {
         self.front = Some(Front {
             deadline: (!allowed_ms.is_zero()).then(|| Instant::now() + allowed_ms),
             recording: recording.within(quota),
+            preamble: (self.session.shell.kind == ShellKind::Fish).then(Preamble::default),
             execution,
             stop: None,
         });
+        if self.queue.doomed.take_if(|doomed| *doomed == id).is_some() {
+            self.stop_front(AbortReason::User);
+        }
         self.show();
     }
 
@@ -195,6 +217,11 @@ impl Task {
     /// Writes the end of what ran in front, after all that it wrote.
     pub(super) fn finish_front(&mut self, mut front: Front, outcome: Outcome) {
         self.name(When::Running);
+        let rest = front.preamble.take().map(Preamble::finish);
+        let rest = rest.unwrap_or_default();
+        if let Err(error) = front.record(&self.context.store, &rest) {
+            tracing::error!(session = %self.session.id, %error, "output could not be recorded");
+        }
         self.name_recording(&mut front.recording, When::Last);
         let output = front.recording.end();
         self.finish(front.execution, output, outcome);
@@ -305,6 +332,8 @@ impl Task {
             Step::Forced => terminal::Ending::Forced,
         };
         terminal::end_foreground(self.master.get_ref(), self.launched.child.pid, manner);
+        // A loop of the shell's own has only this to hear of it.
+        self.say(bytes::Bytes::from_static(&[super::orders::CTRL_C]));
     }
 
     pub(super) fn audit_ran(&self, execution: &Execution, allowed: Option<String>) -> Change {

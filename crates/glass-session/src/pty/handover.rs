@@ -300,8 +300,10 @@ fn line(kind: ShellKind, execution: &Execution, cwd: &str) -> Vec<u8> {
 
 /// Whether the shell reads this as one line, and executes it as it stands.
 fn is_plain(kind: ShellKind, command: &str) -> bool {
-    // A history expansion would be made of `!`.
-    let odd = |byte: u8| byte < 0x20 || byte == 0x7f || byte == b'!';
+    // `!` would be expanded from the history, and `#` is no remark at zsh's prompt.
+    let odd = |byte: u8| {
+        byte < 0x20 || matches!(byte, 0x7f | b'!') || (byte == b'#' && kind == ShellKind::Zsh)
+    };
     !command.bytes().any(odd)
         && !command.ends_with('\\')
         && !glass_policy::Command::parse(command, kind)

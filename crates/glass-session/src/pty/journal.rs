@@ -22,7 +22,7 @@ impl Task {
             tracing::error!(session = %self.session.id, %error, "output could not be recorded");
         }
         if let Some(front) = &mut self.front
-            && let Err(error) = front.recording.append(store, bytes)
+            && let Err(error) = front.record(store, bytes)
         {
             tracing::error!(session = %self.session.id, %error, "output could not be recorded");
         }

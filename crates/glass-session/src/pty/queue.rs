@@ -32,6 +32,8 @@ pub(super) struct Queue {
     pub(super) approvals: Vec<(Approval, Instant)>,
     pub(super) watchers: HashMap<ShellId, Vec<oneshot::Sender<Finished>>>,
     pub(super) cancels: Vec<(ShellId, oneshot::Sender<bool>)>,
+    /// The command that is to be stopped as soon as the shell that has it begins.
+    pub(super) doomed: Option<ShellId>,
     pub(super) gate: Arc<SessionGate>,
 }
 
@@ -318,8 +320,12 @@ impl Task {
         } else if plain == Some(id) {
             self.queue.cancels.push((id, reply));
             self.stop_plain(AbortReason::User);
+        } else if offered == Some(id) {
+            // The shell has just taken it, and will begin it.
+            self.queue.cancels.push((id, reply));
+            self.queue.doomed = Some(id);
         } else {
-            // The shell has just taken it and has not begun it, or it is over.
+            // It is over.
             let _ = reply.send(false);
         }
     }

@@ -129,6 +129,11 @@ fn details(session: &Session) -> String {
     let exit = session
         .last_exit_code
         .map_or_else(|| "none".to_owned(), |code| code.to_string());
+    let integration = match session.mode() {
+        SessionMode::Pty => session.integration.clone(),
+        // Nobody types there.
+        _ => String::new(),
+    };
     let rows = [
         ("session", session.session_id.clone()),
         ("name", session.name.clone()),
@@ -136,6 +141,7 @@ fn details(session: &Session) -> String {
         ("mode", mode_word(session).to_owned()),
         ("shell", session.shell.clone()),
         ("directory", session.working_directory.clone()),
+        ("integration", integration),
         ("running", session.active_command.clone()),
         ("last command", session.last_command.clone()),
         ("last exit code", exit),
