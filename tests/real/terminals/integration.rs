@@ -4,6 +4,7 @@
 use super::desk::Desk;
 use super::viewer::terminal_request;
 use glass_proto::shellglass::v1::CreateSessionRequest;
+use glass_proto::shellglass::v1::session_event::Event;
 use shellglass_tests::Daemon;
 
 /// Text and code of a command that is typed.
@@ -336,5 +337,37 @@ async fn nobody_can_read_what_our_markers_carry() {
             .output()
             .unwrap();
         assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{shell}");
+    }
+}
+
+#[tokio::test]
+async fn how_much_the_shell_tells_is_an_event() {
+    let daemon = Daemon::start("");
+    let mut desk = Desk::bare(&daemon, "bash").await;
+    let run = desk.typed("cd /usr; sh -c 'exit 3'\r").await;
+    let told: Vec<Event> = desk
+        .events()
+        .await
+        .into_iter()
+        .filter_map(|one| one.event)
+        .collect();
+    let rich =
+        |event: &Event| matches!(event, Event::Integration(change) if change.level == "rich");
+    assert!(told.iter().any(rich), "{told:?}");
+    let began = |event: &Event| match event {
+        Event::CommandStart(start) => start.command == run.command && start.is_trusted,
+        _ => false,
+    };
+    let ended = |event: &Event| match event {
+        Event::Exit(exit) => exit.command == run.command && exit.code == Some(3) && exit.is_trusted,
+        _ => false,
+    };
+    let moved = |event: &Event| matches!(event, Event::Cwd(change) if change.cwd == "/usr");
+    for (what, count) in [
+        ("began", told.iter().filter(|event| began(event)).count()),
+        ("ended", told.iter().filter(|event| ended(event)).count()),
+        ("moved", told.iter().filter(|event| moved(event)).count()),
+    ] {
+        assert_eq!(count, 1, "it {what} once: {told:?}");
     }
 }
