@@ -14,6 +14,7 @@
 //! prompt (`handover`), or runs without it (`plain`).
 
 mod adopt;
+mod argv;
 mod beliefs;
 mod clients;
 mod close;

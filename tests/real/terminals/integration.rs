@@ -208,7 +208,8 @@ async fn the_users_own_files_and_hooks_go_on() {
     let daemon = Daemon::start("");
     let home = daemon.home();
     let bash = "set -u\nPS1='mine> '\nmade=1\n\
-                PROMPT_COMMAND='echo \"code $?\" >> prompts'\n\
+                themed() { echo \"code $?\" >> prompts; PS1=\"mine> \"; }\n\
+                PROMPT_COMMAND=themed\n\
                 trap 'echo \"$BASH_COMMAND\" >> traced' DEBUG\n";
     std::fs::write(home.join(".bashrc"), bash).unwrap();
     std::fs::write(home.join(".bash_profile"), ". ~/.bashrc\nlogged_in=1\n").unwrap();

@@ -14,7 +14,6 @@ use glass_model::{
     EventIndex, Execution, Mode, Outcome, Phase, SandboxPolicy, Session, SessionId, ShellId,
     call_scope,
 };
-use glass_sandbox::Workspace;
 use std::hash::{Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -297,28 +296,6 @@ impl Engine {
                 .map_err(|refusal| refused(refusal.into()))?;
         }
         Ok(rights.policy)
-    }
-
-    /// A command in a terminal has the rights of the shell there, or does not
-    /// run.
-    fn terminal_rights(
-        &self,
-        caller: &Caller,
-        session: &Session,
-        workspace: &Workspace,
-        asked: Option<&SandboxPolicy>,
-        shell: &SandboxPolicy,
-    ) -> Result<SandboxPolicy, ExecuteError> {
-        if asked.is_some() {
-            let rights = self.rights(asked, session.sandbox.as_ref(), caller.role, workspace);
-            if rights.map_err(ExecuteError::Sandbox)?.policy != *shell {
-                return Err(ExecuteError::Sandbox(NoWalls {
-                    why: "a terminal's commands have the rights of its shell".to_owned(),
-                    hint: "make a terminal with these rights".to_owned(),
-                }));
-            }
-        }
-        Ok(shell.clone())
     }
 
     /// Ends a session that was made for one command, once that is over; at once

@@ -3,14 +3,15 @@
 use super::{Caller, Engine, Handle, MAILBOX_MAX, lock};
 use crate::actor::Child;
 use crate::context::now_ms;
-use crate::errors::{CreateError, EngineError, LookupError};
+use crate::errors::{CreateError, EngineError, ExecuteError, LookupError, NoWalls};
 use crate::feed::Feed;
 use crate::gate::SessionGate;
 use crate::pty::{self, Adoption, Beginning, Ready, TerminalHandle};
 use crate::state::never_ran;
 use crate::tag::Tag;
 use glass_model::{
-    Event, EventBody, EventIndex, Execution, Outcome, Phase, Session, SessionId, ShellId,
+    Event, EventBody, EventIndex, Execution, Outcome, Phase, SandboxPolicy, Session, SessionId,
+    ShellId,
 };
 use glass_sandbox::Workspace;
 use glass_store::Change;
@@ -246,6 +247,28 @@ impl Engine {
             disposed_ms: Some(now),
         });
         Ok(self.0.context.store.commit(&changes)?)
+    }
+
+    /// A command in a terminal has the rights of the shell there, or does not
+    /// run.
+    pub(super) fn terminal_rights(
+        &self,
+        caller: &Caller,
+        session: &Session,
+        workspace: &Workspace,
+        asked: Option<&SandboxPolicy>,
+        shell: &SandboxPolicy,
+    ) -> Result<SandboxPolicy, ExecuteError> {
+        if asked.is_some() {
+            let rights = self.rights(asked, session.sandbox.as_ref(), caller.role, workspace);
+            if rights.map_err(ExecuteError::Sandbox)?.policy != *shell {
+                return Err(ExecuteError::Sandbox(NoWalls {
+                    why: "a terminal's commands have the rights of its shell".to_owned(),
+                    hint: "make a terminal with these rights".to_owned(),
+                }));
+            }
+        }
+        Ok(shell.clone())
     }
 
     /// The way to a session's terminal.

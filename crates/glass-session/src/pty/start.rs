@@ -1,5 +1,6 @@
 //! Starting the shell of a terminal.
 
+use super::argv::argv;
 use super::clients::Clients;
 use super::close::NO_OUTPUT;
 use super::display::Display;
@@ -19,7 +20,7 @@ use crate::shell::{WALLS_LABEL, existing_directory, walls_channel};
 use crate::tag::Tag;
 use glass_model::{
     Event, EventBody, EventIndex, Execution, LaunchPlan, Outcome, Phase, SandboxPolicy, Session,
-    Shell, ShellId, ShellKind, Startup,
+    ShellId,
 };
 use glass_sandbox::Workspace;
 use glass_spawn::{GATE_FD, Launch, Launched, terminal};
@@ -429,21 +430,6 @@ pub(super) fn open_gate(gate: OwnedFd) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What an interactive shell is started with.
-fn argv(shell: &Shell, startup: Startup) -> Vec<Vec<u8>> {
-    let flags: &[&str] = match (shell.kind, startup) {
-        (ShellKind::Bash | ShellKind::Zsh | ShellKind::Posix, Startup::Login) => &["-l"],
-        (ShellKind::Fish, Startup::Login) => &["--login"],
-        (ShellKind::Bash, Startup::Nothing) => &["--noprofile", "--norc"],
-        (ShellKind::Zsh, Startup::Nothing) => &["-f"],
-        (ShellKind::Fish, Startup::Nothing) => &["--no-config"],
-        // A POSIX shell reads nothing more unless $ENV says so.
-        (_, Startup::Rc) | (ShellKind::Posix | ShellKind::Other, _) => &[],
-    };
-    let words = std::iter::once(shell.path.as_str()).chain(flags.iter().copied());
-    words.map(|word| word.as_bytes().to_vec()).collect()
-}
-
 /// Where and behind which walls the shell starts.
 pub(super) async fn setting(
     context: &Arc<Context>,
@@ -472,34 +458,4 @@ pub(super) async fn setting(
         walls: enclosure.walls(),
     };
     Ok((setting, Some(enclosure)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::argv;
-    use glass_model::{Shell, ShellKind, Startup};
-
-    #[test]
-    fn a_shell_reads_the_start_files_that_were_asked_for() {
-        let check = |name: &str, startup, expected: &[&str]| {
-            let shell = Shell {
-                kind: ShellKind::of_program(name),
-                path: format!("/bin/{name}"),
-            };
-            let words = argv(&shell, startup);
-            let flags: Vec<&str> = words[1..]
-                .iter()
-                .map(|word| std::str::from_utf8(word).expect("words are text"))
-                .collect();
-            assert_eq!(flags, expected, "{name} {startup:?}");
-        };
-        check("bash", Startup::Login, &["-l"]);
-        check("bash", Startup::Rc, &[]);
-        check("bash", Startup::Nothing, &["--noprofile", "--norc"]);
-        check("zsh", Startup::Nothing, &["-f"]);
-        check("fish", Startup::Login, &["--login"]);
-        check("fish", Startup::Nothing, &["--no-config"]);
-        check("dash", Startup::Login, &["-l"]);
-        check("nu", Startup::Login, &[]);
-    }
 }
