@@ -196,7 +196,17 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         queued,
         last,
         integration,
+        processes,
+        quiet,
+        branch,
     } = view;
+    let processes = processes
+        .into_iter()
+        .map(|(pid, command)| wire::ProcessInfo {
+            pid: u32::try_from(pid).unwrap_or(0),
+            command,
+            source: "direct".to_owned(),
+        });
     let mode = match session.mode {
         Mode::Line => wire::SessionMode::Line,
         Mode::Pipe => wire::SessionMode::Pipe,
@@ -226,6 +236,9 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         last_command,
         last_exit_code,
         integration,
+        processes: processes.collect(),
+        quiet_reason: quiet.to_owned(),
+        git_branch: branch,
         background: session.background.is_some(),
         accepts_stdin: session.background == Some(Stdin::Open),
         ..wire::Session::default()

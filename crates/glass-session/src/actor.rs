@@ -106,6 +106,8 @@ pub(crate) struct Live {
     pub(crate) last: Option<(ShellId, String, Option<i32>)>,
     /// How much its shell tells of what it does, and why no more.
     pub(crate) integration: String,
+    /// What was seen of its processes, where somebody looks.
+    pub(crate) seen: crate::pty::SeenProcesses,
     /// What waits for a person, oldest first.
     pub(crate) approvals: Vec<Approval>,
     /// What is taken out of its output.

@@ -60,6 +60,28 @@ pub fn reads_keys(terminal: impl AsFd, group: i32) -> bool {
     by_key && foreground(terminal) == Some(group)
 }
 
+/// Whether a terminal shows what is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Echo {
+    /// It does, or leaves that to a program which reads key by key.
+    On,
+    /// It does not, though lines are read: as for a password.
+    Off,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Whether a terminal shows what is typed.
+pub fn echo(terminal: impl AsFd) -> Echo {
+    use rustix::termios::LocalModes;
+    let Ok(modes) = rustix::termios::tcgetattr(terminal) else {
+        return Echo::Unknown;
+    };
+    let local = modes.local_modes;
+    let hides = local.contains(LocalModes::ICANON) && !local.contains(LocalModes::ECHO);
+    if hides { Echo::Off } else { Echo::On }
+}
+
 /// Ends the programs in front, unless those are `spared`: politely, or at once.
 pub fn end_foreground(terminal: impl AsFd, spared: i32, manner: Ending) {
     let Some(group) = foreground(terminal).filter(|group| *group != spared) else {

@@ -312,6 +312,7 @@ impl Engine {
                 None => None,
             },
             integration: "none".to_owned(),
+            seen: crate::pty::SeenProcesses::default(),
             approvals: Vec::new(),
         };
         let live = Arc::new(Mutex::new(live));

@@ -176,6 +176,7 @@ impl Task {
         if self.queue.doomed.take_if(|doomed| *doomed == id).is_some() {
             self.stop_front(AbortReason::User);
         }
+        self.look_soon();
         self.show();
     }
 
@@ -262,6 +263,8 @@ impl Task {
         execution.outcome = outcome;
         self.session.active_ms = exit.at_ms;
         self.write(changes, vec![exit]);
+        self.seen.quiet = "";
+        self.look_soon();
         lock(&self.live).last = Some((id, execution.command.clone(), execution.outcome.code));
         self.show();
         self.tell_end(execution, output);

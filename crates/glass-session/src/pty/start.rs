@@ -5,6 +5,7 @@ use super::clients::Clients;
 use super::close::NO_OUTPUT;
 use super::display::Display;
 use super::integration::{ROOM, inject, speaks};
+use super::look::Seen;
 use super::queue::Queue;
 use super::sizing::Sizing;
 use super::walls::{Walls, plan_walls};
@@ -31,6 +32,7 @@ use glass_vt::sieve::Sieve;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use tokio::sync::{Semaphore, mpsc};
 
 /// Bytes that may be typed before a program reads them; who types more waits.
@@ -132,6 +134,7 @@ impl Ready {
             queued: 0,
             last: None,
             integration: self.parts.insight.integration.clone(),
+            seen: Seen::default(),
             approvals: Vec::new(),
             secrets: self
                 .parts
@@ -162,6 +165,7 @@ impl Ready {
             input_room: input_room.clone(),
             policy: parts.execution.sandbox.clone(),
         };
+        let (look_sender, looks) = mpsc::channel(1);
         let mut task = Task {
             dir: parts.context.session_dir(&parts.session),
             context: parts.context,
@@ -194,6 +198,12 @@ impl Ready {
             },
             has_draft: false,
             look_at: None,
+            seen: Seen::default(),
+            scan_at: None,
+            looking: false,
+            looks,
+            look_sender,
+            written_at: Instant::now(),
             next: parts.next,
             notes: parts.notes,
             note_sender: parts.note_sender,
@@ -217,6 +227,7 @@ impl Ready {
         };
         // What the last daemon recorded and did not name.
         task.name(crate::recording::When::Running);
+        task.look_soon();
         task.show();
         Ok((task, handle))
     }

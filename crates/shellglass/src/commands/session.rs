@@ -134,6 +134,10 @@ fn details(session: &Session) -> String {
         // Nobody types there.
         _ => String::new(),
     };
+    let processes = session.processes.iter();
+    let processes: Vec<String> = processes
+        .map(|process| format!("{} {}", process.pid, process.command))
+        .collect();
     let rows = [
         ("session", session.session_id.clone()),
         ("name", session.name.clone()),
@@ -142,7 +146,10 @@ fn details(session: &Session) -> String {
         ("shell", session.shell.clone()),
         ("directory", session.working_directory.clone()),
         ("integration", integration),
+        ("branch", session.git_branch.clone()),
         ("running", session.active_command.clone()),
+        ("quiet because", session.quiet_reason.clone()),
+        ("processes", processes.join(", ")),
         ("last command", session.last_command.clone()),
         ("last exit code", exit),
         ("last execution", session.last_shell_id.to_string()),
