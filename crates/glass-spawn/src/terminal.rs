@@ -83,9 +83,10 @@ pub fn echo(terminal: impl AsFd) -> Echo {
 }
 
 /// Ends the programs in front, unless those are `spared`: politely, or at once.
-pub fn end_foreground(terminal: impl AsFd, spared: i32, manner: Ending) {
+/// Says whether there were any.
+pub fn end_foreground(terminal: impl AsFd, spared: i32, manner: Ending) -> bool {
     let Some(group) = foreground(terminal).filter(|group| *group != spared) else {
-        return;
+        return false;
     };
     let signal = match manner {
         Ending::Asked => rustix::process::Signal::TERM,
@@ -95,6 +96,7 @@ pub fn end_foreground(terminal: impl AsFd, spared: i32, manner: Ending) {
         // They may be gone by now.
         let _ = rustix::process::kill_process_group(group, signal);
     }
+    true
 }
 
 /// How programs are ended.

@@ -469,3 +469,21 @@ async fn behind_walls_it_is_the_same() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_loop_of_the_shells_own_can_be_cancelled() {
+    let daemon = Daemon::start("");
+    for (shell, command) in [
+        ("bash", "touch begun; while :; do :; done"),
+        ("zsh", "touch begun; while :; do :; done"),
+        ("fish", "touch begun; while true; end"),
+    ] {
+        let session = terminal(&daemon, shell).await;
+        let begun = is_there(&daemon, "begun");
+        let ran = session.cancel_when(command, begun).await;
+        assert!(ran.aborted, "{shell}: {ran:?}");
+        std::fs::remove_file(daemon.home().join("begun")).unwrap();
+        let after = session.run("echo still").await;
+        assert_eq!(after.stdout, "still\r\n", "{shell}");
+    }
+}

@@ -54,7 +54,7 @@ async fn the_end_comes_after_the_last_output_and_is_in_the_history() {
     let session = terminal(&daemon, "bash").await;
     let mut viewer = Viewer::open(&session.client, open(&session)).await;
     viewer.ready().await;
-    viewer.until("> ").await;
+    viewer.until("\x1b[?2004h").await;
     viewer
         .type_in("seq 1 20000; printf 'LA%s' ST; exit 7\r")
         .await;
@@ -95,7 +95,7 @@ async fn two_clients_see_the_same_and_both_may_type() {
     let session = terminal(&daemon, "bash").await;
     let mut one = Viewer::open(&session.client, open(&session)).await;
     one.ready().await;
-    one.until("> ").await;
+    one.until("\x1b[?2004h").await;
     let mut other = Viewer::open(&session.client, open(&session)).await;
     other.ready().await;
     one.forget();
@@ -221,7 +221,7 @@ async fn output_is_batched_over_four_milliseconds() {
     let mut viewer = Viewer::open(&session.client, open(&session)).await;
     viewer.ready().await;
     // What is typed before the prompt is there is shown twice.
-    viewer.until("> ").await;
+    viewer.until("\x1b[?2004h").await;
     viewer
         .type_in("for i in {1..4000}; do printf .; done; echo do''ne\r")
         .await;

@@ -74,6 +74,11 @@ impl Beliefs {
         self.ready
     }
 
+    /// The kernel says so, and the shell's own word is lost.
+    pub(super) fn is_at_prompt(&mut self) {
+        self.doing = Doing::Prompting;
+    }
+
     /// Notes what the terminal shows while a line is read.
     pub(super) fn shown(&mut self, bytes: &[u8]) {
         if let Some(echo) = &mut self.echo {

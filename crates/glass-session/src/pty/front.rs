@@ -334,7 +334,15 @@ impl Task {
             Step::Interrupted | Step::Asked => terminal::Ending::Asked,
             Step::Forced => terminal::Ending::Forced,
         };
-        terminal::end_foreground(self.master.get_ref(), self.launched.child.pid, manner);
+        let shell = self.launched.child.pid;
+        if terminal::end_foreground(self.master.get_ref(), shell, manner) {
+            return;
+        }
+        if terminal::reads_keys(self.master.get_ref(), shell) {
+            // It is at its prompt, and what it said of that is lost.
+            self.beliefs.is_at_prompt();
+            return self.ended(None);
+        }
         // A loop of the shell's own has only this to hear of it.
         self.say(bytes::Bytes::from_static(&[super::orders::CTRL_C]));
     }
