@@ -4,7 +4,7 @@ use super::viewer::{Viewer, open, terminal_request};
 use glass_proto::shellglass::v1::{
     CreateSessionRequest, Execution, HistoryRequest, Session, SessionEvent, SessionHistory,
 };
-use shellglass_tests::{Daemon, PATIENCE, TestSession};
+use shellglass_tests::{Daemon, PATIENCE, TestSession, eventually, processes};
 use std::time::{Duration, Instant};
 
 /// A terminal, its keyboard and its history.
@@ -76,6 +76,16 @@ impl Desk {
         self.session.until(command, is_it).await;
     }
 
+    /// Waits until a program of this command line has the keyboard.
+    pub async fn is_in_front(&self, line: &str) {
+        let has_it = || {
+            processes().iter().any(|(pid, shown)| {
+                shown.trim_end() == line && is_foreground(*pid) && is_below(*pid, &self.session.id)
+            })
+        };
+        eventually(line, has_it).await;
+    }
+
     /// All executions but the shell's own.
     pub async fn commands(&self) -> Vec<Execution> {
         self.executions().await.split_off(1)
@@ -105,4 +115,23 @@ impl Desk {
 /// Whether the shell tells what it does.
 pub fn is_integrated(shown: &Session) -> bool {
     shown.integration.starts_with("rich")
+}
+
+/// Whether a process is of the group that has the keyboard of its terminal.
+fn is_foreground(pid: u32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return false;
+    };
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+    // state, parent, group, session, terminal, group in front
+    fields.get(2).is_some() && fields.get(2) == fields.get(5)
+}
+
+/// Whether a process was started in this session.
+fn is_below(pid: u32, session: &str) -> bool {
+    let marked = format!("SHELLGLASS_SESSION_ID={session}");
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let mut entries = environment.split(|byte| *byte == 0);
+    entries.any(|entry| entry == marked.as_bytes())
 }

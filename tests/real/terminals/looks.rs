@@ -17,6 +17,7 @@ async fn what_runs_is_listed_and_leaves_the_list() {
     };
     let both = |shown: &Session| is_listed(shown, "sleep 1234") && is_listed(shown, "cat");
     desk.session.until("both are listed", both).await;
+    desk.is_in_front("sleep 1234").await;
     desk.keys("\x03").await;
     desk.ended("sleep").await;
     desk.session
