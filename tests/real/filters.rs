@@ -37,7 +37,7 @@ fn markers(arguments: &[&str], stream: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-fn base64(text: &str) -> Vec<u8> {
+pub(crate) fn base64(text: &str) -> Vec<u8> {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => byte - b'A',
         b'a'..=b'z' => byte - b'a' + 26,

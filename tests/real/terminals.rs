@@ -2,12 +2,17 @@
 //! are terminals themselves.
 
 mod attach;
+mod commands;
 mod crash;
+mod desk;
+mod integration;
+mod looks;
 mod mirror;
 mod programs;
 mod pty;
 mod rights;
 mod sizes;
+mod spoof;
 mod tmux;
 mod tty;
 mod viewer;

@@ -78,7 +78,8 @@ pub enum EventBody {
         /// Why it is asked about.
         reason: String,
     },
-    /// A remark on the session's state: `fallback`, `timeout` and so on.
+    /// A remark on the session's state: `fallback`, `timeout` and so on. With
+    /// `integration` the detail is how much the shell tells, and why: `rich: why`.
     Status {
         /// One word.
         status: String,

@@ -188,6 +188,13 @@ pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
             command,
             reason,
         }),
+        EventBody::Status { status, detail } if status == "integration" => {
+            let (level, reason) = detail.split_once(": ").unwrap_or((&detail, ""));
+            Body::Integration(wire::IntegrationChange {
+                level: level.to_owned(),
+                reason: reason.to_owned(),
+            })
+        }
         EventBody::Status { status, detail } => Body::Status(wire::Status {
             status,
             detail,

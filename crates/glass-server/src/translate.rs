@@ -196,7 +196,18 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         queued,
         last,
         terminal_file,
+        integration,
+        processes,
+        quiet,
+        branch,
     } = view;
+    let processes = processes
+        .into_iter()
+        .map(|(pid, command)| wire::ProcessInfo {
+            pid: u32::try_from(pid).unwrap_or(0),
+            command,
+            source: "direct".to_owned(),
+        });
     let mode = match session.mode {
         Mode::Line => wire::SessionMode::Line,
         Mode::Pipe => wire::SessionMode::Pipe,
@@ -228,7 +239,10 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         last_shell_id,
         last_command,
         last_exit_code,
-        integration: "none".to_owned(),
+        integration,
+        processes: processes.collect(),
+        quiet_reason: quiet.to_owned(),
+        git_branch: branch,
         background: session.background.is_some(),
         accepts_stdin: session.background == Some(Stdin::Open),
         ..wire::Session::default()

@@ -48,6 +48,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Sleep;
 
 pub(crate) use adopt::{Child, Inheritance, launched};
+pub(crate) use audit::{asked_by, how, in_short};
 pub(crate) use cut::{Cut, CutOrder};
 pub(crate) use input::{NotTaken, Taken, Typed};
 pub(crate) use message::{Accepted, Message, Refusal};
@@ -105,6 +106,10 @@ pub(crate) struct Live {
     pub(crate) running: Option<(ShellId, String)>,
     pub(crate) queued: usize,
     pub(crate) last: Option<(ShellId, String, Option<i32>)>,
+    /// How much its shell tells of what it does, and why no more.
+    pub(crate) integration: String,
+    /// What was seen of its processes, where somebody looks.
+    pub(crate) seen: crate::pty::SeenProcesses,
     /// What waits for a person, oldest first.
     pub(crate) approvals: Vec<Approval>,
     /// What is taken out of its output.

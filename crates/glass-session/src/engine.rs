@@ -116,6 +116,16 @@ pub struct SessionView {
     pub last: Option<LastCommand>,
     /// Its page in the terminals folder, if it has one.
     pub terminal_file: Option<PathBuf>,
+    /// How much its shell tells of what it does: `none`, `basic` or `rich`, and
+    /// why.
+    pub integration: String,
+    /// What runs in its terminal, but for the shell: process and command line.
+    pub processes: Vec<(i32, String)>,
+    /// Why the command that runs is quiet, in the words of the contract, or
+    /// empty.
+    pub quiet: &'static str,
+    /// The git branch that it is on, or empty.
+    pub branch: String,
 }
 
 /// A command that has ended: its handle, its text and its code.
@@ -156,6 +166,10 @@ impl Engine {
             running: None,
             queued: 0,
             last,
+            integration: "none".to_owned(),
+            processes: Vec::new(),
+            quiet: "",
+            branch: String::new(),
         })
     }
 
@@ -325,12 +339,18 @@ impl Engine {
 
 fn view(handle: &Handle) -> SessionView {
     let live = lock(&handle.live).clone();
+    let processes = live.seen.processes.into_iter();
+    let processes = processes.map(|process| (process.pid, process.command));
     SessionView {
         session: live.session,
         running: live.running,
         queued: live.queued,
         last: live.last,
         terminal_file: handle.page.clone(),
+        integration: live.integration,
+        processes: processes.collect(),
+        quiet: live.seen.quiet,
+        branch: live.seen.branch,
     }
 }
 

@@ -6,13 +6,29 @@
 //! clients. A client that comes, or that was too slow, is drawn the screen. The
 //! next daemon takes the terminal back from the keeper, the last saved screen
 //! from the session's directory, and what came after that from the output file.
+//!
+//! A shell that can is made to mark its commands (`integration`). Its markers are
+//! taken out of the stream before anybody has it, and are all that is believed
+//! (`beliefs`): each command becomes an execution of the session (`front`). A
+//! command that somebody asks for waits (`queue`) until the shell takes it at its
+//! prompt (`handover`), or runs without it (`plain`).
 
 mod adopt;
+mod argv;
+mod beliefs;
+mod branch;
 mod clients;
 mod close;
 mod display;
+mod front;
+mod handover;
+mod integration;
 mod journal;
+mod look;
 mod orders;
+mod plain;
+mod preamble;
+mod queue;
 mod sizing;
 mod start;
 mod walls;
@@ -22,12 +38,20 @@ use crate::context::Context;
 use crate::feed::Feed;
 use crate::recording::Recording;
 use crate::routes::Note;
+use beliefs::Beliefs;
 use bytes::Bytes;
 use clients::Clients;
 use display::Display;
+use front::Front;
 use glass_model::{Event, EventIndex, Execution, Session, WaitStatus};
+use glass_sandbox::Workspace;
 use glass_spawn::Launched;
 use glass_store::Change;
+use glass_vt::sieve::{Sieve, Sifted};
+use handover::Offer;
+use look::Seen;
+use plain::{Plain, Stirred};
+use queue::Queue;
 use sizing::Sizing;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -41,6 +65,7 @@ use walls::Walls;
 
 pub(crate) use adopt::{Adoption, adopt};
 pub(crate) use clients::{Client, ClientId, Taken};
+pub(crate) use look::Seen as SeenProcesses;
 pub(crate) use orders::{Attached, Order, TerminalHandle, may_type};
 pub(crate) use start::{Beginning, Ready, begin};
 
@@ -71,9 +96,22 @@ struct Parts {
     display: Display,
     sizing: Sizing,
     walls: Option<Walls>,
+    insight: Insight,
+    workspace: Option<Arc<Workspace>>,
+    ours: Vec<Vec<u8>>,
     next: EventIndex,
     notes: mpsc::UnboundedReceiver<Note>,
     note_sender: mpsc::UnboundedSender<Note>,
+}
+
+/// What is known of the shell's commands from the beginning.
+#[derive(Default)]
+struct Insight {
+    /// What its markers carry, where it writes some.
+    nonce: Option<String>,
+    beliefs: Beliefs,
+    front: Option<Front>,
+    integration: String,
 }
 
 /// The one task that owns a terminal.
@@ -87,6 +125,32 @@ pub(crate) struct Task {
     display: Display,
     sizing: Sizing,
     walls: Option<Walls>,
+    workspace: Option<Arc<Workspace>>,
+    ours: Vec<Vec<u8>>,
+    nonce: String,
+    /// Takes our own markers out, where the shell writes some.
+    sieve: Option<Sieve>,
+    beliefs: Beliefs,
+    integration: String,
+    /// The command that runs in front of the shell.
+    front: Option<Front>,
+    /// The command that the shell may take at its prompt.
+    offer: Option<Offer>,
+    offers: u32,
+    /// The command that runs without the shell.
+    plain: Option<Plain>,
+    queue: Queue,
+    /// Whether the shell has put a person's half-written line aside.
+    has_draft: bool,
+    look_at: Option<Instant>,
+    /// What was seen of its processes, and when to look again.
+    seen: Seen,
+    scan_at: Option<Instant>,
+    looking: bool,
+    looks: mpsc::Receiver<Seen>,
+    look_sender: mpsc::Sender<Seen>,
+    /// When the terminal last brought something.
+    written_at: Instant,
     next: EventIndex,
     notes: mpsc::UnboundedReceiver<Note>,
     note_sender: mpsc::UnboundedSender<Note>,
@@ -141,6 +205,8 @@ enum Wake {
     Note(Note),
     Read(Reading),
     Writable,
+    Plain(Stirred),
+    Saw(Seen),
     Clock,
 }
 
@@ -158,6 +224,8 @@ impl Task {
     pub(crate) async fn run(mut self) {
         loop {
             self.look_after_clients();
+            self.advance();
+            self.give_draft_back();
             if self.is_over() {
                 return self.close().await;
             }
@@ -169,6 +237,8 @@ impl Task {
                 Wake::Note(note) => self.on_note(note),
                 Wake::Read(reading) => self.on_read(reading),
                 Wake::Writable => self.write_input(),
+                Wake::Plain(stirred) => self.on_stirred(stirred),
+                Wake::Saw(seen) => self.saw(seen),
                 Wake::Clock => self.on_clock(),
             }
         }
@@ -191,6 +261,8 @@ impl Task {
             reading = read_turn(&self.master, &mut self.buffer), if !deserted => {
                 Wake::Read(reading)
             }
+            Some(seen) = self.looks.recv() => Wake::Saw(seen),
+            stirred = Plain::stir(&mut self.plain) => Wake::Plain(stirred),
             () = tokio::time::sleep_until(clock.into()) => Wake::Clock,
         }
     }
@@ -204,6 +276,11 @@ impl Task {
             self.sizing.due(),
             self.close_by(),
             self.abandoned_at(),
+            self.handover_due(),
+            self.queue.due(),
+            self.scan_at,
+            self.front.as_ref().and_then(Front::due),
+            self.plain.as_ref().and_then(Plain::due),
         ];
         let next = deadlines.into_iter().flatten().min();
         // Far enough to be never, near enough for the timer.
@@ -231,6 +308,13 @@ impl Task {
         if is_due(self.abandoned_at()) {
             self.abandon();
         }
+        if is_due(self.scan_at) {
+            self.look(now);
+        }
+        self.tend_front(now);
+        self.tend_plain(now);
+        self.tend_offer(now);
+        self.end_unanswered(now);
     }
 
     fn on_read(&mut self, reading: Reading) {
@@ -240,23 +324,50 @@ impl Task {
         self.take_output();
     }
 
-    /// Output goes to the file, then to the screen, then to the clients.
+    /// Output goes to the file, then to the screen, then to the clients; what the
+    /// shell says to us alone, to none of them.
     fn take_output(&mut self) {
         if self.buffer.is_empty() {
             return;
         }
+        self.written_at = Instant::now();
         let bytes = std::mem::take(&mut self.buffer);
-        self.record(&bytes);
-        let replies = self.display.feed(&bytes, Instant::now());
+        match self.sieve.as_mut().map(|sieve| sieve.push(&bytes)) {
+            None => self.take_bytes(&bytes),
+            Some(parts) => {
+                for part in parts {
+                    match part {
+                        Sifted::Piece(range) => self.take_bytes(&bytes[range]),
+                        Sifted::Bytes(held) => self.take_bytes(&held),
+                        Sifted::Marker(marker) => self.believe(marker),
+                    }
+                }
+            }
+        }
         self.buffer = bytes;
         self.buffer.clear();
         self.show_frame();
-        if !replies.is_empty() {
-            self.say(replies.into());
-        }
         let size = self.sizing.current();
         self.display
             .save_at_times(self.recording.recorded_bytes(), size);
+    }
+
+    fn take_bytes(&mut self, bytes: &[u8]) {
+        self.record(bytes);
+        self.beliefs.shown(bytes);
+        let replies = self.display.feed(bytes, Instant::now());
+        if !replies.is_empty() {
+            self.say(replies.into());
+        }
+    }
+
+    /// Nothing more will come that could make a marker of what is held back.
+    fn take_rest(&mut self) {
+        let rest = self.sieve.as_mut().map(Sieve::finish).unwrap_or_default();
+        if !rest.is_empty() {
+            self.take_bytes(&rest);
+            self.show_frame();
+        }
     }
 
     fn show_frame(&mut self) {
@@ -269,11 +380,35 @@ impl Task {
     /// Updates what others see of the session.
     fn show(&self) {
         let size = self.sizing.current();
+        let front = self.front.as_ref().map(|front| &front.execution);
+        let plain = self.plain.as_ref().map(Plain::execution);
+        // Of a shell that tells nothing, all that is known is that it runs.
+        let shell = (!self.beliefs.is_ready()).then_some(&self.execution);
+        let running = front.or(plain).or(shell);
+        let running = running.filter(|_| self.session.disposed_ms.is_none());
         let mut live = lock(&self.live);
+        live.running = running.map(|run| (run.shell_id, run.command.clone()));
+        live.queued = self.queue.waiting.len() + usize::from(self.offer.is_some());
+        live.approvals = self
+            .queue
+            .approvals
+            .iter()
+            .map(|(one, _)| one.clone())
+            .collect();
+        live.integration.clone_from(&self.integration);
+        live.seen.clone_from(&self.seen);
+        live.session.cwd.clone_from(&self.session.cwd);
         live.session.active_ms = self.session.active_ms;
         live.session.disposed_ms = self.session.disposed_ms;
         live.session.cols = u32::from(size.columns);
         live.session.rows = u32::from(size.rows);
+        drop(live);
+        self.context.note_change();
+    }
+
+    /// The same where only time has passed.
+    fn show_activity(&self) {
+        lock(&self.live).session.active_ms = self.session.active_ms;
     }
 }
 

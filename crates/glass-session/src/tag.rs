@@ -13,10 +13,12 @@ pub(crate) enum Tag {
         nonce: String,
         room: String,
     },
-    /// The shell of a session on a terminal, whose execution this is.
+    /// The shell of a session on a terminal, whose execution this is. The nonce is
+    /// what its markers carry, where it writes some; it lives nowhere on disk.
     Pty {
         session: SessionId,
         shell_id: ShellId,
+        nonce: Option<String>,
     },
     /// The shell of one command.
     Line {
@@ -41,7 +43,16 @@ impl Tag {
                 nonce,
                 room,
             } => format!("warm {session} {nonce} {room}"),
-            Tag::Pty { session, shell_id } => format!("pty {session} {shell_id}"),
+            Tag::Pty {
+                session,
+                shell_id,
+                nonce: None,
+            } => format!("pty {session} {shell_id}"),
+            Tag::Pty {
+                session,
+                shell_id,
+                nonce: Some(nonce),
+            } => format!("pty {session} {shell_id} {nonce}"),
             Tag::Line { session, shell_id } => format!("line {session} {shell_id}"),
         }
         .into_bytes()
@@ -62,6 +73,7 @@ impl Tag {
             "pty" => Some(Tag::Pty {
                 session,
                 shell_id: ShellId(last.parse().ok()?),
+                nonce: words.next().map(str::to_owned),
             }),
             "line" => Some(Tag::Line {
                 session,
@@ -89,6 +101,12 @@ mod tests {
             Tag::Pty {
                 session: session.clone(),
                 shell_id: ShellId(12),
+                nonce: None,
+            },
+            Tag::Pty {
+                session: session.clone(),
+                shell_id: ShellId(12),
+                nonce: Some("abc".to_owned()),
             },
             Tag::Line {
                 session,

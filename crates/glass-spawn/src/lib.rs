@@ -21,6 +21,7 @@
 //! known are refused one by one, so an older keeper's children can be adopted
 //! by a newer daemon.
 
+pub mod activity;
 mod aside;
 mod cgroup;
 mod channel;

@@ -48,3 +48,62 @@ pub fn foreground(terminal: impl AsFd) -> Option<i32> {
     let group = rustix::termios::tcgetpgrp(terminal).ok()?;
     Some(group.as_raw_nonzero().get())
 }
+
+/// Whether the program in front, which is `group`, reads key by key, as a line
+/// editor does.
+pub fn reads_keys(terminal: impl AsFd, group: i32) -> bool {
+    let modes = rustix::termios::tcgetattr(&terminal);
+    let by_key = modes.is_ok_and(|modes| {
+        let canonical = rustix::termios::LocalModes::ICANON;
+        !modes.local_modes.contains(canonical)
+    });
+    by_key && foreground(terminal) == Some(group)
+}
+
+/// Whether a terminal shows what is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Echo {
+    /// It does, or leaves that to a program which reads key by key.
+    On,
+    /// It does not, though lines are read: as for a password.
+    Off,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Whether a terminal shows what is typed.
+pub fn echo(terminal: impl AsFd) -> Echo {
+    use rustix::termios::LocalModes;
+    let Ok(modes) = rustix::termios::tcgetattr(terminal) else {
+        return Echo::Unknown;
+    };
+    let local = modes.local_modes;
+    let hides = local.contains(LocalModes::ICANON) && !local.contains(LocalModes::ECHO);
+    if hides { Echo::Off } else { Echo::On }
+}
+
+/// Ends the programs in front, unless those are `spared`: politely, or at once.
+/// Says whether there were any.
+pub fn end_foreground(terminal: impl AsFd, spared: i32, manner: Ending) -> bool {
+    let Some(group) = foreground(terminal).filter(|group| *group != spared) else {
+        return false;
+    };
+    let signal = match manner {
+        Ending::Asked => rustix::process::Signal::TERM,
+        Ending::Forced => rustix::process::Signal::KILL,
+    };
+    if let Some(group) = rustix::process::Pid::from_raw(group) {
+        // They may be gone by now.
+        let _ = rustix::process::kill_process_group(group, signal);
+    }
+    true
+}
+
+/// How programs are ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// They are asked to.
+    Asked,
+    /// They are not asked.
+    Forced,
+}

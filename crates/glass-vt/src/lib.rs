@@ -15,6 +15,7 @@ pub mod exit;
 pub mod marker;
 pub mod mirror;
 pub mod screen;
+pub mod sieve;
 pub mod strip;
 pub mod text;
 

@@ -118,7 +118,7 @@ impl Actor {
 }
 
 /// Who asked, in the audit's words.
-fn asked_by(role: Role, task: &str) -> String {
+pub(crate) fn asked_by(role: Role, task: &str) -> String {
     match (role, task) {
         (Role::Person, _) => "person".to_owned(),
         (Role::Agent, "") => "agent".to_owned(),
@@ -127,7 +127,7 @@ fn asked_by(role: Role, task: &str) -> String {
 }
 
 /// How it ended, in the audit's words.
-fn how(outcome: &Outcome) -> String {
+pub(crate) fn how(outcome: &Outcome) -> String {
     if let Some(why) = &outcome.rejected {
         return format!("rejected: {why}");
     }
@@ -144,7 +144,7 @@ fn how(outcome: &Outcome) -> String {
 }
 
 /// A policy in a few words.
-fn in_short(policy: &SandboxPolicy) -> String {
+pub(crate) fn in_short(policy: &SandboxPolicy) -> String {
     let mut words = match policy.kind {
         SandboxKind::Unspecified => "unspecified",
         SandboxKind::InsecureNone => return "none".to_owned(),

@@ -311,6 +311,8 @@ impl Engine {
                 Some(_) => self.last_ended(&id)?,
                 None => None,
             },
+            integration: "none".to_owned(),
+            seen: crate::pty::SeenProcesses::default(),
             approvals: Vec::new(),
         };
         let live = Arc::new(Mutex::new(live));

@@ -190,9 +190,6 @@ impl Engine {
             _ => None,
         };
         let (session, handle) = self.find_target(caller, target, &order).await?;
-        if session.mode == Mode::Pty {
-            return Err(ExecuteError::Interactive(session.id));
-        }
         let submitted = self.submit(caller, session, &handle, order, scope).await;
         if ephemeral {
             let shell_id = submitted.as_ref().ok().map(|ticket| ticket.shell_id);
@@ -289,6 +286,9 @@ impl Engine {
             }));
         };
         let asked = order.sandbox.as_ref();
+        if let Some(terminal) = &handle.terminal {
+            return self.terminal_rights(caller, session, workspace, asked, &terminal.policy);
+        }
         let rights = self
             .rights(asked, session.sandbox.as_ref(), caller.role, workspace)
             .map_err(refused)?;

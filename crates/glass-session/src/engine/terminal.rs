@@ -3,12 +3,15 @@
 use super::{Caller, Engine, Handle, MAILBOX_MAX, lock};
 use crate::actor::Child;
 use crate::context::now_ms;
-use crate::errors::{CreateError, EngineError, LookupError};
+use crate::errors::{CreateError, EngineError, ExecuteError, LookupError, NoWalls};
 use crate::feed::Feed;
+use crate::gate::SessionGate;
 use crate::pty::{self, Adoption, Beginning, Ready, TerminalHandle};
+use crate::state::never_ran;
 use crate::tag::Tag;
 use glass_model::{
-    Event, EventBody, EventIndex, Execution, Outcome, Phase, Session, SessionId, ShellId,
+    Event, EventBody, EventIndex, Execution, Outcome, Phase, SandboxPolicy, Session, SessionId,
+    ShellId,
 };
 use glass_sandbox::Workspace;
 use glass_store::Change;
@@ -64,15 +67,17 @@ impl Engine {
         let next = ready.next();
         let feed = Arc::new(Feed::new(next));
         let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
-        let (task, terminal) = ready.into_task(live.clone(), feed.clone(), receiver)?;
         let session = lock(&live).session.clone();
+        let gate = Arc::new(SessionGate::new(session.chosen.clone()));
+        let parts = (live.clone(), feed.clone(), gate.clone());
+        let (task, terminal) = ready.into_task(parts.0, parts.1, parts.2, receiver)?;
         let handle = Handle {
             page: self.terminal_file(&session),
             mailbox,
             live,
             feed,
             workspace,
-            gate: Arc::default(),
+            gate,
             terminal: Some(terminal),
         };
         self.add_page(&session, &handle, next);
@@ -94,7 +99,7 @@ impl Engine {
     pub(super) async fn take_up_terminal(
         &self,
         session: Session,
-        next: EventIndex,
+        mut next: EventIndex,
         children: Vec<Child>,
         executions: Vec<Execution>,
     ) -> Result<(), EngineError> {
@@ -119,9 +124,11 @@ impl Engine {
         let info = child.info.clone();
         let workspace = self.find_workspace(&session.workspace_root, &session.cwd);
         let workspace = workspace.ok().map(Arc::new);
+        let front = self.settle_terminal(&session, &mut next, &running, &executions)?;
         let adoption = Adoption {
             session: session.clone(),
             execution: running,
+            front,
             child,
             workspace: workspace.clone(),
             next,
@@ -134,6 +141,52 @@ impl Engine {
                 self.lose_terminal(&session, next, &executions)
             }
         }
+    }
+
+    /// Ends what no shell will tell of any more: commands that waited, or ran
+    /// beside the terminal. Gives the one that may still run in front.
+    fn settle_terminal(
+        &self,
+        session: &Session,
+        next: &mut EventIndex,
+        shell: &Execution,
+        executions: &[Execution],
+    ) -> Result<Option<Execution>, EngineError> {
+        let open = executions.iter();
+        let open = open.filter(|run| run.phase != Phase::Ended && run.shell_id != shell.shell_id);
+        let mut front = None;
+        for run in open {
+            if run.phase == Phase::Running && run.launch == shell.launch {
+                front = Some(run.clone());
+                continue;
+            }
+            let outcome = match run.phase {
+                Phase::Queued if run.held => never_ran("the daemon was restarted".to_owned()),
+                // The shell may have taken it.
+                _ => Outcome::default(),
+            };
+            let event = Event {
+                index: *next,
+                at_ms: now_ms(),
+                shell_id: Some(run.shell_id),
+                body: EventBody::Exit {
+                    command: run.command.clone(),
+                    outcome: outcome.clone(),
+                },
+            };
+            *next = next.next();
+            let end = Change::EndExecution {
+                shell_id: run.shell_id,
+                end: Some(event.index),
+                ended_ms: event.at_ms,
+                outcome,
+            };
+            let session = session.id.clone();
+            let changes = [Change::Event { session, event }, end];
+            let written = self.0.context.store.commit(&changes);
+            written.map_err(|error| std::io::Error::other(error.to_string()))?;
+        }
+        Ok(front)
     }
 
     fn lose_terminal(
@@ -197,6 +250,28 @@ impl Engine {
             disposed_ms: Some(now),
         });
         Ok(self.0.context.store.commit(&changes)?)
+    }
+
+    /// A command in a terminal has the rights of the shell there, or does not
+    /// run.
+    pub(super) fn terminal_rights(
+        &self,
+        caller: &Caller,
+        session: &Session,
+        workspace: &Workspace,
+        asked: Option<&SandboxPolicy>,
+        shell: &SandboxPolicy,
+    ) -> Result<SandboxPolicy, ExecuteError> {
+        if asked.is_some() {
+            let rights = self.rights(asked, session.sandbox.as_ref(), caller.role, workspace);
+            if rights.map_err(ExecuteError::Sandbox)?.policy != *shell {
+                return Err(ExecuteError::Sandbox(NoWalls {
+                    why: "a terminal's commands have the rights of its shell".to_owned(),
+                    hint: "make a terminal with these rights".to_owned(),
+                }));
+            }
+        }
+        Ok(shell.clone())
     }
 
     /// The way to a session's terminal.

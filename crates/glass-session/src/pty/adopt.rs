@@ -1,19 +1,24 @@
 //! Taking up a terminal that the last daemon left, with its screen.
 
+use super::beliefs::{Beliefs, Doing};
 use super::display::{Display, UNSAVED_BYTES_MAX};
+use super::front::Front;
 use super::sizing::Sizing;
 use super::start::{Ready, size_of};
 use super::walls::{Walls, plan_walls};
-use super::{Parts, TERMINAL_LABEL};
+use super::{Insight, Parts, TERMINAL_LABEL};
 use crate::actor::{Child, OutputEnd, launched};
 use crate::context::Context;
 use crate::recording::{Begun, Recording};
 use crate::routes::Note;
 use crate::sandbox::has_walls;
 use crate::shell::WALLS_LABEL;
+use crate::tag::Tag;
 use glass_model::{EventIndex, Execution, Session, Stream};
 use glass_sandbox::Workspace;
+use glass_spawn::terminal;
 use glass_vt::screen::ScreenSize;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -24,6 +29,8 @@ const REPLAY_BYTES: usize = 1 << 20;
 pub(crate) struct Adoption {
     pub(crate) session: Session,
     pub(crate) execution: Execution,
+    /// The command that ran in front of it.
+    pub(crate) front: Option<Execution>,
     pub(crate) child: Child,
     /// None where it is gone.
     pub(crate) workspace: Option<Arc<Workspace>>,
@@ -35,6 +42,7 @@ pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<
     let Adoption {
         session,
         execution,
+        front,
         mut child,
         workspace,
         next,
@@ -63,12 +71,13 @@ pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<
         });
     let size = size.clamped();
     display.resize(size);
-    let walls = match (has_walls(&execution.sandbox), workspace) {
+    let insight = insight(context, &child, &master, front)?;
+    let walls = match (has_walls(&execution.sandbox), &workspace) {
         (false, _) => None,
         (true, None) => return Err("its workspace is gone".to_owned()),
         (true, Some(workspace)) => {
             let policy = &execution.sandbox;
-            let enclosure = plan_walls(context, &session, policy, &workspace).await?;
+            let enclosure = plan_walls(context, &session, policy, workspace).await?;
             let mut walls = Walls::new(enclosure, child.fds.remove(WALLS_LABEL));
             // Which of the masks still stand, nobody knows.
             walls.cover_all().inspect_err(|_| walls.release(context))?;
@@ -81,6 +90,7 @@ pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<
         // The receiver is right here.
         drop(note_sender.send(Note::Exited(child.info.id, status, None)));
     }
+    let ours = session.env.clone();
     Ok(Ready {
         parts: Parts {
             context: context.clone(),
@@ -92,10 +102,56 @@ pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<
             display,
             sizing: Sizing::new(size),
             walls,
+            insight,
+            workspace,
+            // What of it is ours is not known any more, so all of it may be.
+            ours,
             next,
             notes,
             note_sender,
         },
+    })
+}
+
+/// What the shell told the last daemon, and what the kernel says to that: one
+/// that reads keys is at its prompt.
+fn insight(
+    context: &Context,
+    child: &Child,
+    master: &OwnedFd,
+    front: Option<Execution>,
+) -> Result<Insight, String> {
+    let Tag::Pty {
+        nonce: Some(nonce), ..
+    } = &child.tag
+    else {
+        return Ok(Insight {
+            integration: "none: this shell does not mark its commands".to_owned(),
+            ..Insight::default()
+        });
+    };
+    let doing = match (terminal::reads_keys(master, child.info.child.pid), &front) {
+        (true, _) => Doing::Prompting,
+        (false, Some(_)) => Doing::Running,
+        (false, None) => Doing::Starting,
+    };
+    let front = front.map(|execution| {
+        let recorded = context.store.recorded(execution.shell_id);
+        let recorded = recorded.map_err(|error| error.to_string())?;
+        let named = OutputEnd {
+            stdout: recorded.stdout,
+            stderr: recorded.stderr,
+            position: recorded.position,
+        };
+        let id = execution.shell_id;
+        let recording = Recording::of_terminal(&context.store, id, named, Begun::Before);
+        Ok::<Front, String>(Front::adopted(execution, recording))
+    });
+    Ok(Insight {
+        nonce: Some(nonce.clone()),
+        beliefs: Beliefs::adopted(doing),
+        front: front.transpose()?,
+        integration: "rich: the shell marks its commands".to_owned(),
     })
 }
 

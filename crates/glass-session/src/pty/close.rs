@@ -96,6 +96,7 @@ impl Task {
     pub(super) async fn close(mut self) {
         self.drain().await;
         let outcome = self.outcome();
+        self.finish_all(&outcome);
         self.write_end(&outcome);
         while !self.backlog.is_empty() {
             tokio::time::sleep(RETRY).await;
@@ -131,6 +132,7 @@ impl Task {
 
     /// The daemon stops; the shell goes on.
     pub(super) fn leave(mut self) {
+        self.take_rest();
         self.name(crate::recording::When::Running);
         self.display
             .save(self.recording.recorded_bytes(), self.sizing.current());
@@ -146,7 +148,7 @@ impl Task {
             let reading = tokio::time::timeout_at(deadline.into(), reading).await;
             self.take_output();
             if reading != Ok(Reading::Open) {
-                return;
+                return self.take_rest();
             }
         }
     }
@@ -176,7 +178,6 @@ impl Task {
         let command = self.execution.command.clone();
         {
             let mut live = lock(&self.live);
-            live.running = None;
             live.last = Some((self.execution.shell_id, command, outcome.code));
         }
         self.show();

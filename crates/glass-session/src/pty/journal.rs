@@ -2,9 +2,9 @@
 //! execution, and its end. What is typed never does.
 
 use super::Task;
-use crate::context::now_ms;
-use crate::recording::When;
-use glass_model::{Event, EventBody, Outcome, Stream};
+use crate::context::{Context, now_ms};
+use crate::recording::{Recording, When};
+use glass_model::{Event, EventBody, Outcome, ShellId};
 use glass_store::Change;
 use std::time::{Duration, Instant};
 
@@ -21,26 +21,41 @@ impl Task {
         if let Err(error) = self.recording.append(store, bytes) {
             tracing::error!(session = %self.session.id, %error, "output could not be recorded");
         }
+        if let Some(front) = &mut self.front
+            && let Err(error) = front.record(store, bytes)
+        {
+            tracing::error!(session = %self.session.id, %error, "output could not be recorded");
+        }
+        self.name_soon();
+    }
+
+    pub(super) fn name_soon(&mut self) {
         if self.name_at.is_none() {
             self.name_at = Some(Instant::now() + NAME_AFTER);
         }
     }
 
     fn event(&mut self, body: EventBody) -> Event {
+        let shell_id = match body {
+            EventBody::Disposed => None,
+            _ => Some(self.execution.shell_id),
+        };
+        self.event_of(shell_id, body)
+    }
+
+    /// Gives an event of an execution its place. It must be written next.
+    pub(super) fn event_of(&mut self, shell_id: Option<ShellId>, body: EventBody) -> Event {
         let index = self.next;
         self.next = index.next();
         Event {
             index,
             at_ms: now_ms(),
-            shell_id: match body {
-                EventBody::Disposed => None,
-                _ => Some(self.execution.shell_id),
-            },
+            shell_id,
             body,
         }
     }
 
-    fn recorded(&self, event: &Event) -> Change {
+    pub(super) fn recorded(&self, event: &Event) -> Change {
         Change::Event {
             session: self.session.id.clone(),
             event: event.clone(),
@@ -49,7 +64,7 @@ impl Task {
 
     /// Writes changes and publishes their events; what cannot be written waits,
     /// and nothing is written before it.
-    fn write(&mut self, changes: Vec<Change>, events: Vec<Event>) {
+    pub(super) fn write(&mut self, changes: Vec<Change>, events: Vec<Event>) {
         self.backlog.push_back((changes, events));
         self.write_backlog();
     }
@@ -82,43 +97,64 @@ impl Task {
                 return;
             }
         };
+        self.write_named(self.execution.shell_id, bodies);
+        if let Some(mut front) = self.front.take() {
+            self.name_recording(&mut front.recording, When::Running);
+            self.keep_to_quota(&mut front.recording);
+            self.front = Some(front);
+        }
+        self.name_plain(When::Running);
+        self.keep_shell_to_quota();
+        self.show_activity();
+    }
+
+    /// The same for the output of one command.
+    pub(super) fn name_recording(&mut self, recording: &mut Recording, when: When) {
+        match recording.name(&self.context.store, when) {
+            Ok(bodies) => self.write_named(recording.shell_id(), bodies),
+            Err(error) => {
+                tracing::error!(session = %self.session.id, %error, "output could not be read");
+            }
+        }
+    }
+
+    fn write_named(&mut self, id: ShellId, bodies: Vec<EventBody>) {
         if bodies.is_empty() {
             return;
         }
-        let events: Vec<Event> = bodies.into_iter().map(|body| self.event(body)).collect();
+        let bodies = bodies.into_iter();
+        let events: Vec<Event> = bodies.map(|body| self.event_of(Some(id), body)).collect();
         let changes = events.iter().map(|event| self.recorded(event)).collect();
         self.write(changes, events);
         self.session.active_ms = now_ms();
-        self.keep_to_quota();
-        self.show();
     }
 
     /// Tells the readers something about the session.
     pub(super) fn remark(&mut self, status: &str, detail: &str) {
+        self.remark_on(self.execution.shell_id, status, detail);
+    }
+
+    /// Tells the readers something about an execution.
+    pub(super) fn remark_on(&mut self, id: ShellId, status: &str, detail: &str) {
         self.name(When::Running);
-        let event = self.event(EventBody::Status {
-            status: status.to_owned(),
-            detail: detail.to_owned(),
-        });
+        let event = self.event_of(
+            Some(id),
+            EventBody::Status {
+                status: status.to_owned(),
+                detail: detail.to_owned(),
+            },
+        );
         let changes = vec![self.recorded(&event)];
         self.write(changes, vec![event]);
     }
 
-    fn keep_to_quota(&mut self) {
-        let keep = self.context.settings.limits.execution_output_bytes_max;
-        let Some((_, keep)) = self.recording.over_quota(keep) else {
-            return;
-        };
-        let reason = "the execution's output quota";
-        let id = self.execution.shell_id;
-        let trimmed = self
-            .context
-            .store
-            .trim_execution(id, Stream::Stdout, keep, reason);
-        match trimmed {
-            Ok(bytes) => self.recording.trimmed(Stream::Stdout, bytes),
-            Err(error) => tracing::error!(%error, "output could not be trimmed"),
-        }
+    fn keep_shell_to_quota(&mut self) {
+        let context = self.context.clone();
+        keep_to_quota(&context, &mut self.recording);
+    }
+
+    fn keep_to_quota(&self, recording: &mut Recording) {
+        keep_to_quota(&self.context, recording);
     }
 
     /// Writes the end of the shell, and of the session with it.
@@ -147,5 +183,20 @@ impl Task {
         };
         let changes = vec![self.recorded(&exit), end, self.recorded(&disposed), session];
         self.write(changes, vec![exit, disposed]);
+    }
+}
+
+fn keep_to_quota(context: &Context, recording: &mut Recording) {
+    let keep = context.settings.limits.execution_output_bytes_max;
+    let Some((stream, keep)) = recording.over_quota(keep) else {
+        return;
+    };
+    let reason = "the execution's output quota";
+    match context
+        .store
+        .trim_execution(recording.shell_id(), stream, keep, reason)
+    {
+        Ok(bytes) => recording.trimmed(stream, bytes),
+        Err(error) => tracing::error!(%error, "output could not be trimmed"),
     }
 }

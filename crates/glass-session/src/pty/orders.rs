@@ -1,12 +1,13 @@
 //! What callers and clients ask of a terminal.
 
 use super::clients::{Client, ClientId};
+use super::queue::Submission;
 use super::{Ending, Task, Typed, write_some};
 use crate::actor::{Message, NotTaken};
 use crate::routes::Note;
 use crate::view::Access;
 use bytes::{Buf as _, Bytes};
-use glass_model::Role;
+use glass_model::{Role, SandboxPolicy};
 use glass_spawn::terminal;
 use glass_vt::screen::ScreenSize;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::time::Instant;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 /// Ctrl+C, as a keyboard sends it.
-const CTRL_C: u8 = 0x03;
+pub(super) const CTRL_C: u8 = 0x03;
 
 /// Bytes that wait to be typed without anybody having typed them.
 const SAID_BYTES_MAX: usize = 64 * 1024;
@@ -25,6 +26,8 @@ pub(crate) struct TerminalHandle {
     pub(crate) orders: mpsc::Sender<Order>,
     /// How many more bytes may be typed before somebody reads them.
     pub(crate) input_room: Arc<Semaphore>,
+    /// The rights of its shell.
+    pub(crate) policy: SandboxPolicy,
 }
 
 /// What a client asks of a terminal.
@@ -60,20 +63,29 @@ impl Task {
                 self.disposals.push(reply);
                 self.end_processes(true);
             }
-            Message::Cancel { shell_id, reply } => {
-                let is_meant = shell_id.is_none_or(|id| id == self.execution.shell_id);
-                // Whoever asked may have left.
-                let _ = reply.send(is_meant && self.interrupt());
-            }
-            Message::Watch { shell_id, done } => {
-                if shell_id == self.execution.shell_id {
-                    self.watchers.push(done);
-                }
-            }
-            // Nothing is executed here, and so nothing is asked about.
-            Message::Execute { reply, .. } => drop(reply),
-            Message::Answer { reply, .. } => {
-                let _ = reply.send(Ok(false));
+            Message::Cancel { shell_id, reply } => self.cancel(shell_id, reply),
+            Message::Watch { shell_id, done } => self.watch(shell_id, done),
+            Message::Execute {
+                execution,
+                adapted,
+                judged,
+                reply,
+                done,
+            } => self.accept(Submission {
+                execution: *execution,
+                adapted,
+                judged,
+                reply,
+                done,
+            }),
+            Message::Judge { shell_id, judged } => self.judge(shell_id, judged),
+            Message::Remark { shell_id, detail } => self.remark_on(shell_id, "hook", &detail),
+            Message::Answer {
+                shell_id,
+                answer,
+                reply,
+            } => {
+                let _ = reply.send(self.answered(shell_id, &answer));
             }
             // It is typed at, and not written to.
             Message::Type(typed) => {
@@ -84,7 +96,6 @@ impl Task {
                 let it = Some(&self.launched).filter(|launched| launched.id == launch);
                 let _ = reply.send(it.cloned());
             }
-            Message::Judge { .. } | Message::Remark { .. } => {}
         }
     }
 
@@ -94,7 +105,7 @@ impl Task {
                 self.status = Some(status);
                 self.end_processes(false);
             }
-            Note::Exited(..) => {}
+            Note::Exited(id, status) => self.plain_exited(id, status),
             Note::TreeEnded(left) => {
                 if let Some(left) = left {
                     tracing::error!(session = %self.session.id, left, "processes stay");
@@ -221,7 +232,7 @@ impl Task {
     }
 
     /// Ctrl+C for whatever runs in front of the shell.
-    fn interrupt(&mut self) -> bool {
+    pub(super) fn interrupt(&mut self) -> bool {
         let front = terminal::foreground(self.master.get_ref());
         if front.is_none_or(|group| group == self.launched.child.pid) {
             return false;

@@ -1,14 +1,19 @@
 //! Starting the shell of a terminal.
 
+use super::argv::argv;
 use super::clients::Clients;
 use super::close::NO_OUTPUT;
 use super::display::Display;
+use super::integration::{ROOM, inject, speaks};
+use super::look::Seen;
+use super::queue::Queue;
 use super::sizing::Sizing;
 use super::walls::{Walls, plan_walls};
-use super::{Ending, Parts, TERMINAL_LABEL, Task};
+use super::{Ending, Insight, Parts, TERMINAL_LABEL, Task};
 use crate::actor::{Live, Message};
 use crate::context::{Context, make_private, now_ms, variable_name};
 use crate::feed::Feed;
+use crate::gate::SessionGate;
 use crate::pty::{ORDERS_MAX, Order, TerminalHandle};
 use crate::recording::{Begun, Recording};
 use crate::sandbox::{Enclosure, Setting, has_walls};
@@ -16,15 +21,18 @@ use crate::shell::{WALLS_LABEL, existing_directory, walls_channel};
 use crate::tag::Tag;
 use glass_model::{
     Event, EventBody, EventIndex, Execution, LaunchPlan, Outcome, Phase, SandboxPolicy, Session,
-    Shell, ShellId, ShellKind, Startup,
+    ShellId,
 };
 use glass_sandbox::Workspace;
 use glass_spawn::{GATE_FD, Launch, Launched, terminal};
 use glass_store::Change;
+use glass_vt::Nonce;
 use glass_vt::screen::ScreenSize;
+use glass_vt::sieve::Sieve;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use tokio::sync::{Semaphore, mpsc};
 
 /// Bytes that may be typed before a program reads them; who types more waits.
@@ -58,12 +66,19 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
     make_private(&context.session_dir(session)).map_err(said)?;
     let size = size_of(session);
     let shell_id = context.store.next_shell_id();
+    // Not from a name that anybody could have made up.
+    let nonce = speaks(session.shell.kind).then(crate::random::hex_128);
+    let place = Place {
+        shell_id,
+        size,
+        nonce: nonce.clone(),
+    };
     let Started {
         launched,
         master,
         gate,
         walls,
-    } = launch(context, &beginning, shell_id, size).await?;
+    } = launch(context, &beginning, &place).await?;
     let (note_sender, notes) = mpsc::unbounded_channel();
     context.routes.add(launched.id, note_sender.clone());
     let execution = plan_execution(&beginning, shell_id, &launched);
@@ -88,6 +103,16 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
             display: Display::new(size, &dir),
             sizing: Sizing::new(size),
             walls,
+            insight: Insight {
+                integration: match &nonce {
+                    Some(_) => "none: the shell is starting".to_owned(),
+                    None => "none: this shell does not mark its commands".to_owned(),
+                },
+                nonce,
+                ..Insight::default()
+            },
+            workspace: Some(beginning.workspace),
+            ours: beginning.ours,
             next: EventIndex(1),
             notes,
             note_sender,
@@ -108,6 +133,8 @@ impl Ready {
             running: Some((execution.shell_id, execution.command.clone())),
             queued: 0,
             last: None,
+            integration: self.parts.insight.integration.clone(),
+            seen: Seen::default(),
             approvals: Vec::new(),
             secrets: self
                 .parts
@@ -127,6 +154,7 @@ impl Ready {
         self,
         live: Arc<Mutex<Live>>,
         feed: Arc<Feed>,
+        gate: Arc<SessionGate>,
         mailbox: mpsc::Receiver<Message>,
     ) -> std::io::Result<(Task, TerminalHandle)> {
         let parts = self.parts;
@@ -135,7 +163,9 @@ impl Ready {
         let handle = TerminalHandle {
             orders: sender,
             input_room: input_room.clone(),
+            policy: parts.execution.sandbox.clone(),
         };
+        let (look_sender, looks) = mpsc::channel(1);
         let mut task = Task {
             dir: parts.context.session_dir(&parts.session),
             context: parts.context,
@@ -147,6 +177,33 @@ impl Ready {
             display: parts.display,
             sizing: parts.sizing,
             walls: parts.walls,
+            workspace: parts.workspace,
+            ours: parts.ours,
+            sieve: parts
+                .insight
+                .nonce
+                .as_deref()
+                .and_then(Nonce::new)
+                .map(Sieve::new),
+            nonce: parts.insight.nonce.unwrap_or_default(),
+            beliefs: parts.insight.beliefs,
+            integration: parts.insight.integration,
+            front: parts.insight.front,
+            offer: None,
+            offers: 0,
+            plain: None,
+            queue: Queue {
+                gate,
+                ..Queue::default()
+            },
+            has_draft: false,
+            look_at: None,
+            seen: Seen::default(),
+            scan_at: None,
+            looking: false,
+            looks,
+            look_sender,
+            written_at: Instant::now(),
             next: parts.next,
             notes: parts.notes,
             note_sender: parts.note_sender,
@@ -170,6 +227,8 @@ impl Ready {
         };
         // What the last daemon recorded and did not name.
         task.name(crate::recording::When::Running);
+        task.look_soon();
+        task.show();
         Ok((task, handle))
     }
 }
@@ -265,8 +324,7 @@ struct Started {
 async fn launch(
     context: &Arc<Context>,
     beginning: &Beginning,
-    shell_id: ShellId,
-    size: ScreenSize,
+    place: &Place,
 ) -> Result<Started, String> {
     let mut plans = 0;
     loop {
@@ -278,7 +336,6 @@ async fn launch(
         }
         .unzip();
         let walls = enclosure.map(|enclosure| Walls::new(enclosure, control));
-        let place = Place { shell_id, size };
         let started = spawn(context, beginning, place, setting, &walls, control_end).await;
         let release = || walls.iter().for_each(|walls| walls.release(context));
         match started {
@@ -299,14 +356,14 @@ async fn launch(
     }
 }
 
-/// Which execution it is, and how large its terminal.
-#[derive(Clone, Copy)]
+/// Which execution it is, how large its terminal, and what its markers carry.
 struct Place {
     shell_id: ShellId,
     size: ScreenSize,
+    nonce: Option<String>,
 }
 
-fn full(error: &dyn std::error::Error) -> String {
+pub(super) fn full(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -319,13 +376,17 @@ fn full(error: &dyn std::error::Error) -> String {
 async fn spawn(
     context: &Arc<Context>,
     beginning: &Beginning,
-    place: Place,
+    place: &Place,
     setting: Setting,
     walls: &Option<Walls>,
     walls_control: Option<OwnedFd>,
 ) -> Result<(Launched, OwnedFd, OwnedFd), crate::shell::StartError> {
     let session = &beginning.session;
-    let Place { shell_id, size } = place;
+    let Place {
+        shell_id,
+        size,
+        nonce,
+    } = place;
     let pair = terminal::open(size.columns, size.rows)?;
     let (gate_end, gate) =
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(std::io::Error::from)?;
@@ -340,10 +401,19 @@ async fn spawn(
         held.push((WALLS_LABEL.to_owned(), control.try_clone_to_owned()?));
     }
     let name = format!("{}-{}", session.id, crate::random::nonce());
+    let (argv, env) = match nonce {
+        Some(nonce) => {
+            let room = context.session_dir(session).join(ROOM);
+            let (shell, startup) = (&session.shell, session.startup);
+            let injected = inject(shell, startup, &room, nonce, setting.env)?;
+            (injected.argv, injected.env)
+        }
+        None => (argv(&session.shell, session.startup), setting.env),
+    };
     let plan = LaunchPlan {
         program: session.shell.path.clone().into_bytes(),
-        argv: argv(&session.shell, session.startup),
-        env: context.shell_env(session, setting.env),
+        argv,
+        env: context.shell_env(session, env),
         cwd: setting.cwd.into_bytes(),
         cgroup: context.cgroup_name(&name),
         resources: context.resources(),
@@ -352,7 +422,8 @@ async fn spawn(
     };
     let tag = Tag::Pty {
         session: session.id.clone(),
-        shell_id,
+        shell_id: *shell_id,
+        nonce: nonce.clone(),
     };
     let launch = Launch {
         plan,
@@ -365,28 +436,13 @@ async fn spawn(
     Ok((launched, pair.master, gate))
 }
 
-fn open_gate(gate: OwnedFd) -> std::io::Result<()> {
+pub(super) fn open_gate(gate: OwnedFd) -> std::io::Result<()> {
     rustix::io::write(&gate, b"\n")?;
     Ok(())
 }
 
-/// What an interactive shell is started with.
-fn argv(shell: &Shell, startup: Startup) -> Vec<Vec<u8>> {
-    let flags: &[&str] = match (shell.kind, startup) {
-        (ShellKind::Bash | ShellKind::Zsh | ShellKind::Posix, Startup::Login) => &["-l"],
-        (ShellKind::Fish, Startup::Login) => &["--login"],
-        (ShellKind::Bash, Startup::Nothing) => &["--noprofile", "--norc"],
-        (ShellKind::Zsh, Startup::Nothing) => &["-f"],
-        (ShellKind::Fish, Startup::Nothing) => &["--no-config"],
-        // A POSIX shell reads nothing more unless $ENV says so.
-        (_, Startup::Rc) | (ShellKind::Posix | ShellKind::Other, _) => &[],
-    };
-    let words = std::iter::once(shell.path.as_str()).chain(flags.iter().copied());
-    words.map(|word| word.as_bytes().to_vec()).collect()
-}
-
 /// Where and behind which walls the shell starts.
-async fn setting(
+pub(super) async fn setting(
     context: &Arc<Context>,
     beginning: &Beginning,
 ) -> Result<(Setting, Option<Enclosure>), String> {
@@ -413,34 +469,4 @@ async fn setting(
         walls: enclosure.walls(),
     };
     Ok((setting, Some(enclosure)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::argv;
-    use glass_model::{Shell, ShellKind, Startup};
-
-    #[test]
-    fn a_shell_reads_the_start_files_that_were_asked_for() {
-        let check = |name: &str, startup, expected: &[&str]| {
-            let shell = Shell {
-                kind: ShellKind::of_program(name),
-                path: format!("/bin/{name}"),
-            };
-            let words = argv(&shell, startup);
-            let flags: Vec<&str> = words[1..]
-                .iter()
-                .map(|word| std::str::from_utf8(word).expect("words are text"))
-                .collect();
-            assert_eq!(flags, expected, "{name} {startup:?}");
-        };
-        check("bash", Startup::Login, &["-l"]);
-        check("bash", Startup::Rc, &[]);
-        check("bash", Startup::Nothing, &["--noprofile", "--norc"]);
-        check("zsh", Startup::Nothing, &["-f"]);
-        check("fish", Startup::Login, &["--login"]);
-        check("fish", Startup::Nothing, &["--no-config"]);
-        check("dash", Startup::Login, &["-l"]);
-        check("nu", Startup::Login, &[]);
-    }
 }

@@ -79,7 +79,7 @@ pub(super) async fn plan_walls(
     workspace: &Arc<Workspace>,
 ) -> Result<Enclosure, String> {
     let dir = context.session_dir(session);
-    let (room, private_tmp) = (dir.join("terminal"), dir.join("terminal.tmp"));
+    let (room, private_tmp) = (dir.join(super::integration::ROOM), dir.join("terminal.tmp"));
     make_private(&room).map_err(|error| error.to_string())?;
     make_tmp(&private_tmp).map_err(|error| format!("no /tmp could be made: {error}"))?;
     let facts = context.facts(private_tmp, session);

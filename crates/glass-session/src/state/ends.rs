@@ -14,7 +14,7 @@ pub(super) fn ended(code: i32) -> Outcome {
     }
 }
 
-pub(super) fn outcome_of(status: WaitStatus) -> Outcome {
+pub(crate) fn outcome_of(status: WaitStatus) -> Outcome {
     match status {
         WaitStatus::Exited(code) => ended(code),
         WaitStatus::Signaled(signal) => ended(128 + signal),

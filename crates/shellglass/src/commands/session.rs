@@ -129,6 +129,15 @@ fn details(session: &Session) -> String {
     let exit = session
         .last_exit_code
         .map_or_else(|| "none".to_owned(), |code| code.to_string());
+    let integration = match session.mode() {
+        SessionMode::Pty => session.integration.clone(),
+        // Nobody types there.
+        _ => String::new(),
+    };
+    let processes = session.processes.iter();
+    let processes: Vec<String> = processes
+        .map(|process| format!("{} {}", process.pid, process.command))
+        .collect();
     let rows = [
         ("session", session.session_id.clone()),
         ("name", session.name.clone()),
@@ -136,7 +145,11 @@ fn details(session: &Session) -> String {
         ("mode", mode_word(session).to_owned()),
         ("shell", session.shell.clone()),
         ("directory", session.working_directory.clone()),
+        ("integration", integration),
+        ("branch", session.git_branch.clone()),
         ("running", session.active_command.clone()),
+        ("quiet because", session.quiet_reason.clone()),
+        ("processes", processes.join(", ")),
         ("last command", session.last_command.clone()),
         ("last exit code", exit),
         ("last execution", session.last_shell_id.to_string()),

@@ -1,0 +1,110 @@
+//! Which git branch a directory is on, from git's own files.
+
+use rustix::fs::{FileType, Mode, OFlags};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Bytes read of a file of git's.
+const FILE_BYTES_MAX: u64 = 4096;
+
+/// Directories above that are looked at.
+const DEPTH_MAX: usize = 64;
+
+/// Characters of a commit that stand for it.
+const COMMIT_CHARS: usize = 8;
+
+/// The branch, or the beginning of the commit where there is none; empty outside
+/// of a repository, and where the files do not say (as with reftables).
+pub(super) fn branch(directory: &Path) -> String {
+    let mut above = directory.ancestors().take(DEPTH_MAX);
+    let git = above.find_map(|directory| git_directory(&directory.join(".git")));
+    let head = git.and_then(|git| read(&git.join("HEAD")));
+    head.map_or_else(String::new, |head| name(&head))
+}
+
+/// The repository itself, also where a file says where it is.
+fn git_directory(path: &Path) -> Option<PathBuf> {
+    if path.is_dir() {
+        return path
+            .join("HEAD")
+            .symlink_metadata()
+            .is_ok()
+            .then(|| path.to_owned());
+    }
+    let text = read(path)?;
+    let target = Path::new(text.trim_end().strip_prefix("gitdir: ")?);
+    // A relative one is meant from where the file is.
+    Some(path.parent()?.join(target))
+}
+
+fn name(head: &str) -> String {
+    let head = head.trim();
+    if let Some(reference) = head.strip_prefix("ref: ") {
+        let branch = reference.strip_prefix("refs/heads/").unwrap_or(reference);
+        return match branch {
+            // The mark of a repository whose references are elsewhere.
+            ".invalid" => String::new(),
+            branch => branch.chars().filter(|one| !one.is_control()).collect(),
+        };
+    }
+    let is_commit = head.len() >= COMMIT_CHARS && head.bytes().all(|one| one.is_ascii_hexdigit());
+    match is_commit {
+        true => head.chars().take(COMMIT_CHARS).collect(),
+        false => String::new(),
+    }
+}
+
+/// A small plain file; anything else, such as a pipe, would be waited for.
+fn read(path: &Path) -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    let about = rustix::fs::fstat(&file).ok()?;
+    if FileType::from_raw_mode(about.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let mut text = String::new();
+    let mut file = std::fs::File::from(file).take(FILE_BYTES_MAX);
+    file.read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{branch, name};
+    use std::fs;
+
+    #[test]
+    fn a_head_names_a_branch_or_a_commit() {
+        assert_eq!(name("ref: refs/heads/feature/x\n"), "feature/x");
+        assert_eq!(
+            name("0123456789abcdef0123456789abcdef01234567\n"),
+            "01234567"
+        );
+        assert_eq!(name("ref: refs/heads/.invalid\n"), "");
+        assert_eq!(name("nonsense"), "");
+        assert_eq!(name(""), "");
+    }
+
+    #[test]
+    fn a_directory_is_on_the_branch_of_its_repository() {
+        let root = tempfile::tempdir().expect("a directory");
+        let (main, tree) = (root.path().join("main"), root.path().join("tree"));
+        let below = main.join("a/b");
+        fs::create_dir_all(&below).expect("made");
+        fs::create_dir_all(main.join(".git/worktrees/tree")).expect("made");
+        fs::write(main.join(".git/HEAD"), "ref: refs/heads/main\n").expect("written");
+        fs::write(
+            main.join(".git/worktrees/tree/HEAD"),
+            "ref: refs/heads/side\n",
+        )
+        .expect("written");
+        fs::create_dir_all(&tree).expect("made");
+        fs::write(tree.join(".git"), "gitdir: ../main/.git/worktrees/tree\n").expect("written");
+        assert_eq!(branch(&below), "main");
+        assert_eq!(branch(&tree), "side");
+        assert_eq!(
+            branch(root.path()),
+            branch(root.path().parent().expect("a parent"))
+        );
+    }
+}
