@@ -15,6 +15,7 @@ mod listen;
 mod login;
 mod metrics;
 mod pass;
+mod recording;
 mod socket;
 mod terminal;
 
@@ -76,6 +77,7 @@ impl Glass {
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/api/session", post(login::log_in).delete(login::log_out))
             .route("/api/v1/{method}", any(api::call))
+            .route("/api/v1/ExportRecording", get(recording::export))
             .route("/ws/events", get(events::open))
             .route("/ws/terminal", get(terminal::open))
             .route("/metrics", get(metrics::show))

@@ -12,9 +12,12 @@ mod history;
 mod http;
 mod messages;
 mod peer;
+mod recording;
+mod search;
 mod serve;
 mod service;
 mod status;
+mod text;
 mod translate;
 
 pub use auth::Tokens;

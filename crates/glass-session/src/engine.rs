@@ -13,6 +13,7 @@ mod output;
 mod overview;
 mod page;
 mod projection;
+mod search;
 mod start;
 mod terminal;
 mod wait;
@@ -43,6 +44,7 @@ pub use hooks::Wording;
 pub use output::{Gathered, OutputFile};
 pub use page::OutputPage;
 pub use projection::{Late, Projection};
+pub use search::{Hit, SearchError, SearchSpec, Searched, Spot};
 pub use wait::{Held, WaitSpec, Waited};
 
 /// Ended executions of which hooks are being told.

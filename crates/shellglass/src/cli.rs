@@ -257,14 +257,24 @@ pub(crate) struct Cancel {
     pub id: String,
 }
 
-/// What ran in a session, in order.
+/// What ran in a session, in order; with --grep, what ran anywhere and has a text.
 #[derive(Debug, Args)]
 pub(crate) struct History {
     /// The session's id.
-    pub id: String,
-    /// Print every event as JSON.
+    #[arg(required_unless_present = "grep")]
+    pub id: Option<String>,
+    /// Print every event as JSON; with --grep, one JSON object for each answer.
     #[arg(long)]
     pub json: bool,
+    /// Look for this text in commands and output, the newest first.
+    #[arg(long, value_name = "TEXT")]
+    pub grep: Option<String>,
+    /// The text is a regular expression over lines.
+    #[arg(long, requires = "grep")]
+    pub regex: bool,
+    /// Print the session as an asciicast (version 2).
+    #[arg(long, conflicts_with_all = ["json", "grep"])]
+    pub asciicast: bool,
 }
 
 /// Both streams of an execution, as they arrived.
