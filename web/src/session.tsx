@@ -6,6 +6,7 @@ import { call } from './api';
 import { baseName } from './format';
 import type { Standing } from './line';
 import { complain, held, hold, sessions } from './state';
+import { Replay } from './replay';
 import { Mirror } from './terminal';
 import { Timeline } from './timeline';
 import type { Execution, History } from './wire';
@@ -51,6 +52,7 @@ export function SessionView({ id }: { id: string }) {
   const standing = useSignal<Standing>({ kind: 'connecting', again: false });
   const isOver = useSignal(false);
   const failure = useSignal<string | null>(null);
+  const replays = useSignal(false);
   const { executions, changed } = useExecutions(id);
   const shown = sessions.value.get(id);
   // What was made here is a terminal, also before the daemon tells of it.
@@ -58,7 +60,7 @@ export function SessionView({ id }: { id: string }) {
   const isTerminal = shown === undefined ? isHeld : shown.session.mode === 'SESSION_MODE_PTY';
   const writes = isTerminal && isHeld;
   useEffect(() => {
-    if (screen.current === null) return;
+    if (screen.current === null || replays.value) return;
     const opened = new Mirror(screen.current, id, { isTerminal, writes }, {
       stands: (now) => {
         standing.value = now;
@@ -71,7 +73,7 @@ export function SessionView({ id }: { id: string }) {
     mirror.current = opened;
     opened.focus();
     return () => opened.close();
-  }, [isTerminal, writes]);
+  }, [isTerminal, writes, replays.value]);
   useEffect(changed, [shown?.session.lastShellId, shown?.session.running]);
   const cwd = shown?.session.workingDirectory ?? '';
   const name = shown?.session.name || baseName(cwd) || id;
@@ -88,6 +90,9 @@ export function SessionView({ id }: { id: string }) {
         <span class="state" data-state={standing.value.kind}>
           {isOver.value ? 'over' : standing.value.kind !== 'live' ? 'not connected' : writes ? 'your keyboard' : 'read-only'}
         </span>
+        <button type="button" aria-pressed={replays.value} onClick={() => { replays.value = !replays.value; }}>
+          {replays.value ? 'Back to now' : 'Replay'}
+        </button>
         {standing.value.kind === 'lost' && (
           <button type="button" onClick={() => mirror.current?.retry()}>Connect again</button>
         )}
@@ -106,10 +111,10 @@ export function SessionView({ id }: { id: string }) {
         )}
       </header>
       {failure.value !== null && <p class="banner bad" role="alert">{failure.value}</p>}
-      <div class="panes">
+      {replays.value ? <Replay id={id} isTerminal={isTerminal} /> : <div class="panes">
         <div class="screen" ref={screen} role="region" aria-label={writes ? 'Terminal' : 'Terminal, read-only'} />
-        {!isTerminal && <Timeline executions={executions.value} onReveal={(fromLast) => mirror.current?.reveal(fromLast)} />}
-      </div>
+        {!isTerminal && <Timeline sessionId={id} executions={executions.value} onReveal={(fromLast) => mirror.current?.reveal(fromLast)} />}
+      </div>}
     </div>
   );
 }

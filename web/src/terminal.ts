@@ -4,6 +4,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import { type IMarker, Terminal } from '@xterm/xterm';
 import { Line, type Standing } from './line';
+import { DARK_TERMINAL, FONT, RESET, themeNow } from './theme';
 
 /** Resizes that rest for so long are applied; the first is at once. */
 const RESIZE_REST_MS = 500;
@@ -16,21 +17,7 @@ const SCROLLBACK_LINES = 10_000;
 /** Bytes that may be on their way to us; what was drawn is acknowledged. */
 const WINDOW_BYTES = 1 << 18;
 
-/** What empties a terminal, its scrollback included. */
-const RESET = '\x1bc';
-
 const INTERRUPT = new Uint8Array([3]);
-
-const DARK = { background: '#0b1416', foreground: '#d7e0e0', cursor: '#0b1416', selectionBackground: '#2f5a5a' };
-/** A terminal has a cursor, and programs that expect a dark ground. */
-const DARK_TERMINAL = { ...DARK, cursor: '#5ecfc2' };
-const LIGHT = {
-  background: '#fbfcfc', foreground: '#16211f', cursor: '#fbfcfc', selectionBackground: '#b7dcd7',
-  black: '#16211f', red: '#b3261e', green: '#1d6b2f', yellow: '#7a5200', blue: '#1f4fa3',
-  magenta: '#7d2f8a', cyan: '#0a6470', white: '#55605e', brightBlack: '#55605e', brightRed: '#b3261e',
-  brightGreen: '#1d6b2f', brightYellow: '#7a5200', brightBlue: '#1f4fa3', brightMagenta: '#7d2f8a',
-  brightCyan: '#0a6470', brightWhite: '#16211f',
-};
 
 function openLink(uri: string): void {
   if (!/^https?:\/\//i.test(uri)) return;
@@ -74,7 +61,7 @@ export class Mirror {
       convertEol: false,
       cursorBlink: false,
       cursorInactiveStyle: manner.isTerminal ? 'outline' : 'none',
-      fontFamily: 'ui-monospace, "SF Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+      fontFamily: FONT,
       fontSize: 13,
       linkHandler: { activate: (_event, uri) => openLink(uri) },
       // What a command prints is nobody's error.
@@ -142,9 +129,7 @@ export class Mirror {
   };
 
   private theme() {
-    const chosen = document.documentElement.dataset.theme;
-    if (this.manner.isTerminal) return DARK_TERMINAL;
-    return chosen === 'dark' || (chosen !== 'light' && this.scheme.matches) ? DARK : LIGHT;
+    return this.manner.isTerminal ? DARK_TERMINAL : themeNow();
   }
 
   private told(message: { type: string; [key: string]: unknown }, line: Line): void {

@@ -36,10 +36,11 @@ pub(super) async fn search(
             _ => break,
         }
     }
-    Ok(match found {
-        0 => ExitCode::FAILURE,
-        _ => ExitCode::SUCCESS,
-    })
+    if found == 0 {
+        eprintln!("shellglass: nothing that ran has '{}'", text.escape_debug());
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// An execution as `history` shows it, with its session, and the lines that match
