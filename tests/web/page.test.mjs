@@ -1,9 +1,7 @@
 // A person with a browser: what they see of sessions, and what they can do.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { Browser, rows, select, untilRow } from './browser.mjs';
+import { Browser, barriers, rows, select, untilRow } from './browser.mjs';
 import { Daemon, until } from './daemon.mjs';
 
 let daemon;
@@ -267,18 +265,11 @@ test('nothing stands in the way of those who read or type differently', async ()
   await select(page, id);
   const waiting = daemon.run(id, 'touch x', 'agent');
   await page.locator('.approval').waitFor();
-  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   for (const theme of ['light', 'dark']) {
     while (!(await page.getByRole('button', { name: `Theme: ${theme}` }).count())) {
       await page.getByRole('button', { name: /^Theme:/ }).click();
     }
-    await page.evaluate(axe);
-    const found = await page.evaluate(async () => {
-      const result = await window.axe.run(document, {
-        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'],
-      });
-      return result.violations.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(' | ')}`);
-    });
+    const found = await barriers(page);
     assert.deepEqual(found, [], theme);
   }
   const folder = process.env.SHELLGLASS_SCREENSHOTS;

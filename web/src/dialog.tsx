@@ -1,7 +1,7 @@
 // A page above the page: it has the keyboard until it is closed.
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Toast } from './banner';
 
 interface Props {
@@ -13,7 +13,8 @@ interface Props {
 
 export function Dialog({ label, class: kind, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before anything else is typed, the keyboard is here.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {
