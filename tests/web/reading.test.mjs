@@ -114,6 +114,8 @@ test('history is searched by keyboard, and what is found is opened', async () =>
   await find.getByText(/^Nothing found/).waitFor();
   await find.getByLabel('regular expression').check();
   await until('by an expression', async () => (await find.locator('.found').count()) === 1);
+  await find.getByRole('searchbox').press('Escape');
+  await find.waitFor({ state: 'detached' });
 });
 
 test('a session is replayed, the scrubber stops at commands, and it is exported', async () => {

@@ -123,6 +123,8 @@ export function Find() {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (by !== 0) chosen.value = Math.max(0, Math.min(results.length - 1, chosen.value + by));
     else if (event.key === 'Enter') open(results[chosen.value]);
+    // A field for searching would only be emptied.
+    else if (event.key === 'Escape') close();
     else return;
     event.preventDefault();
   };

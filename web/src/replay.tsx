@@ -96,8 +96,8 @@ function Scrubber({ cast, at, onSeek }: { cast: Cast; at: number; onSeek(at: num
   const label = marks[index]?.label.slice(0, LABEL_CHARS_MAX) ?? 'the beginning';
   return (
     <>
-      <button type="button" aria-label="Previous command" onClick={() => to(before())}>⏮</button>
-      <button type="button" aria-label="Next command" onClick={onward}>⏭</button>
+      <button type="button" aria-label="Previous command" onClick={() => to(before())}>‹</button>
+      <button type="button" aria-label="Next command" onClick={onward}>›</button>
       <span class="scrubber">
         <span class="ticks" aria-hidden="true">
           {marks.map((mark, n) => <i key={n} style={{ left: `${(100 * mark.at) / (length || 1)}%` }} />)}

@@ -7,7 +7,8 @@ import { baseName } from './format';
 import type { Standing } from './line';
 import { complain, held, hold, sessions } from './state';
 import { Replay } from './replay';
-import { Mirror } from './terminal';
+import { Ask, Feed, OfferButton, useOffer } from './ask';
+import { Mirror, type Question } from './terminal';
 import { Timeline } from './timeline';
 import type { Execution, History } from './wire';
 
@@ -53,6 +54,8 @@ export function SessionView({ id }: { id: string }) {
   const isOver = useSignal(false);
   const failure = useSignal<string | null>(null);
   const replays = useSignal(false);
+  const question = useSignal<Question | null>(null);
+  const offer = useOffer();
   const { executions, changed } = useExecutions(id);
   const shown = sessions.value.get(id);
   // What was made here is a terminal, also before the daemon tells of it.
@@ -67,6 +70,9 @@ export function SessionView({ id }: { id: string }) {
         if (now.kind === 'live') changed();
       },
       commands: changed,
+      offers: (made) => offer.make(made, writes),
+      escapes: offer.dismiss,
+      asks: (asked) => { question.value = asked; },
       over: () => { isOver.value = true; changed(); },
       error: (message) => { failure.value = message; },
     });
@@ -112,7 +118,20 @@ export function SessionView({ id }: { id: string }) {
       </header>
       {failure.value !== null && <p class="banner bad" role="alert">{failure.value}</p>}
       {replays.value ? <Replay id={id} isTerminal={isTerminal} /> : <div class="panes">
-        <div class="screen" ref={screen} role="region" aria-label={writes ? 'Terminal' : 'Terminal, read-only'} />
+        <div class="stage">
+          <div class="screen" ref={screen} role="region" aria-label={writes ? 'Terminal' : 'Terminal, read-only'} />
+          <OfferButton offer={offer} />
+          {question.value !== null && (
+            <Ask
+              question={question.value}
+              writes={writes}
+              onAnswer={(text) => mirror.current?.answer(text)}
+              onTake={() => hold(id, true)}
+              onLeave={() => mirror.current?.focus()}
+            />
+          )}
+          {shown?.session.running === true && shown.session.acceptsStdin && <Feed shellId={shown.session.lastShellId} />}
+        </div>
         {!isTerminal && <Timeline sessionId={id} executions={executions.value} onReveal={(fromLast) => mirror.current?.reveal(fromLast)} />}
       </div>}
     </div>

@@ -32,11 +32,12 @@ export interface Group {
 function matches(shown: Shown, wanted: string): boolean {
   const { session } = shown;
   const text = [session.name, session.sessionId, session.workingDirectory, session.taskId];
-  text.push(session.activeCommand, session.lastCommand, session.gitBranch);
+  text.push(session.activeCommand, session.lastCommand, session.gitBranch, session.host);
+  text.push(...session.processes.map((process) => process.command));
   return text.join('\n').toLowerCase().includes(wanted);
 }
 
-/** The sessions as the sidebar has them, by task. */
+/** The sessions as the sidebar has them, by task and host. */
 export const groups = computed<Group[]>(() => {
   const wanted = search.value.trim().toLowerCase();
   const found = new Map<string, Shown[]>();
@@ -45,8 +46,9 @@ export const groups = computed<Group[]>(() => {
     || (a.session.sessionId < b.session.sessionId ? -1 : 1));
   for (const shown of oldest) {
     if (!matches(shown, wanted)) continue;
-    const { taskId } = shown.session;
-    const title = shown.isEphemeral ? 'Single commands' : taskId === '' ? 'Sessions' : taskId;
+    const { taskId, host } = shown.session;
+    const task = shown.isEphemeral ? 'Single commands' : taskId === '' ? 'Sessions' : taskId;
+    const title = host === '' || host === 'local' ? task : `${task} on ${host}`;
     found.set(title, [...(found.get(title) ?? []), shown]);
   }
   return [...found].map(([title, members]) => ({ title, members }));

@@ -24,8 +24,46 @@ function openLink(uri: string): void {
   window.open(uri, '_blank', 'noopener,noreferrer');
 }
 
+/** Characters that a program may put on the clipboard. */
+const CLIPBOARD_CHARS_MAX = 1_000_000;
+
+/** What Option sends with keys whose meaning is Meta's everywhere. */
+const OPTION_KEYS: Record<string, string> = {
+  ArrowLeft: '\x1bb', ArrowRight: '\x1bf', Backspace: '\x1b\x7f',
+};
+
+/** Something that a program wants on the clipboard, and where its cursor is. */
+export interface Offer {
+  text: string;
+  left: number;
+  top: number;
+}
+
+/** Somebody has to type an answer; when it is hidden, nobody else may see it. */
+export interface Question {
+  isHidden: boolean;
+  text: string;
+}
+
+/** The text that an OSC 52 carries; none where it asks, or cannot be read. */
+function clipboardText(payload: string): string | null {
+  const encoded = payload.slice(payload.indexOf(';') + 1);
+  if (encoded === '?' || encoded === '') return null;
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0)));
+  } catch {
+    return null;
+  }
+}
+
 export interface Hooks {
   stands(standing: Standing): void;
+  /** A program wants something on the clipboard. */
+  offers(offer: Offer): void;
+  /** Escape was pressed: whether it meant an offer, and is not to be sent. */
+  escapes(): boolean;
+  /** Somebody is asked, or no longer. */
+  asks(question: Question | null): void;
   /** Whether commands have begun or ended. */
   commands(): void;
   over(): void;
@@ -50,6 +88,8 @@ export class Mirror {
   private flashTimer = 0;
   /** The next bytes begin a replay: what is shown is taken away with them. */
   private stale = false;
+  /** What is drawn happens now, and did not happen before. */
+  private isLive = false;
 
   constructor(
     private readonly element: HTMLElement,
@@ -77,6 +117,7 @@ export class Mirror {
     this.terminal.open(element);
     this.fit.fit();
     this.terminal.parser.registerOscHandler(633, (payload) => this.marker(payload));
+    this.terminal.parser.registerOscHandler(52, (payload) => this.clip(payload));
     this.terminal.attachCustomKeyEventHandler((event) => this.key(event));
     this.terminal.onData((data) => this.input(data));
     this.scheme.addEventListener('change', this.repaint);
@@ -136,10 +177,19 @@ export class Mirror {
     switch (message.type) {
       case 'opened':
         this.stale = true;
+        // In order with what is still to be drawn.
+        this.terminal.write('', () => { this.isLive = false; });
+        this.hooks.asks(null);
         break;
       case 'ready':
         // It is live once everything before has been drawn.
-        this.terminal.write('', () => line.live());
+        this.terminal.write('', () => {
+          this.isLive = true;
+          line.live();
+        });
+        break;
+      case 'property':
+        if (message.name === 'question') this.asked(String(message.value));
         break;
       case 'readonly':
         this.flash();
@@ -172,10 +222,41 @@ export class Mirror {
     return true;
   }
 
+  /** OSC 52. What was replayed was copied then, or was not. */
+  private clip(payload: string): boolean {
+    if (!this.isLive) return true;
+    if (payload.length > 2 * CLIPBOARD_CHARS_MAX) return true;
+    const text = clipboardText(payload);
+    if (text === null || text.length > CLIPBOARD_CHARS_MAX) return true;
+    const { cols, rows, buffer } = this.terminal;
+    const screen = this.element.querySelector('.xterm-screen')?.getBoundingClientRect();
+    const left = ((screen?.width ?? 0) / cols) * buffer.active.cursorX;
+    const top = ((screen?.height ?? 0) / rows) * (buffer.active.cursorY + 1);
+    this.hooks.offers({ text, left, top });
+    return true;
+  }
+
+  private asked(value: string): void {
+    const at = value.indexOf(' ');
+    this.hooks.asks(value === '' ? null : { isHidden: value.slice(0, at) === 'hidden', text: value.slice(at + 1) });
+  }
+
+  /** Answers a question: the text goes to the terminal and nowhere else. */
+  answer(text: string): void {
+    this.input(`${text}\r`);
+  }
+
   private key(event: KeyboardEvent): boolean {
+    if (event.key === 'Escape' && event.type === 'keydown' && this.hooks.escapes()) return false;
     const isCopy = (event.ctrlKey || event.metaKey) && event.key === 'c';
     // With something selected, Ctrl+C copies as it does everywhere.
     if (isCopy && this.terminal.hasSelection()) return false;
+    const meta = event.altKey && !event.ctrlKey && !event.metaKey ? OPTION_KEYS[event.key] : undefined;
+    if (this.manner.writes && meta !== undefined) {
+      if (event.type === 'keydown') this.input(meta);
+      event.preventDefault();
+      return false;
+    }
     // A terminal that is written to has every key but those of the page.
     if (this.manner.writes) return !(event.altKey && /^(Digit[1-9]|ArrowUp|ArrowDown)$/.test(event.code));
     // Keys of the page, and leaving the terminal by keyboard.

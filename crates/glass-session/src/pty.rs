@@ -13,6 +13,7 @@ mod close;
 mod display;
 mod journal;
 mod orders;
+mod question;
 mod sizing;
 mod start;
 mod walls;
@@ -28,6 +29,7 @@ use display::Display;
 use glass_model::{Event, EventIndex, Execution, Session, WaitStatus};
 use glass_spawn::Launched;
 use glass_store::Change;
+use question::Question;
 use sizing::Sizing;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -102,6 +104,7 @@ pub(crate) struct Task {
     input_room: Arc<Semaphore>,
     buffer: Vec<u8>,
     deserted_until: Option<Instant>,
+    question: Question,
     name_at: Option<Instant>,
     retry_at: Option<Instant>,
     backlog: VecDeque<(Vec<Change>, Vec<Event>)>,
@@ -202,6 +205,7 @@ impl Task {
             self.deserted_until,
             self.display.due(),
             self.sizing.due(),
+            self.question.due(),
             self.close_by(),
             self.abandoned_at(),
         ];
@@ -228,6 +232,9 @@ impl Task {
         if let Some(size) = self.sizing.take_due(now) {
             self.apply_size(size);
         }
+        if is_due(self.question.due()) {
+            self.look_for_question();
+        }
         if is_due(self.abandoned_at()) {
             self.abandon();
         }
@@ -247,6 +254,7 @@ impl Task {
         }
         let bytes = std::mem::take(&mut self.buffer);
         self.record(&bytes);
+        self.question.wrote(&bytes, Instant::now());
         let replies = self.display.feed(&bytes, Instant::now());
         self.buffer = bytes;
         self.buffer.clear();

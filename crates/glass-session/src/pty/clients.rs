@@ -242,6 +242,13 @@ impl Clients {
         }
     }
 
+    /// Tells everybody something.
+    pub(super) fn tell(&self, shown: &Shown) {
+        for (_, client) in self.each() {
+            client.show(shown.clone());
+        }
+    }
+
     pub(super) fn flash(&self, id: ClientId) {
         for (_, client) in self.each().filter(|(each, _)| *each == id) {
             client.show(Shown::ReadOnlyInput);

@@ -146,6 +146,7 @@ impl Task {
             self.display.resize(size);
         }
         self.draw(id);
+        self.question.tell_again(Instant::now());
         if let Some(size) = size {
             self.apply_size(size);
         }

@@ -159,6 +159,7 @@ impl Ready {
             input_room,
             buffer: Vec::new(),
             deserted_until: None,
+            question: super::question::Question::default(),
             name_at: None,
             retry_at: None,
             backlog: VecDeque::new(),
