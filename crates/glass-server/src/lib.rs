@@ -21,4 +21,5 @@ mod text;
 mod translate;
 
 pub use auth::Tokens;
-pub use serve::{Listening, Options, ServeError, Tcp, serve};
+pub use http::{Tls, TlsError};
+pub use serve::{Exposure, Listening, Options, ServeError, Tcp, serve};

@@ -10,6 +10,7 @@ mod sandbox;
 use crate::commands::filter::Filter;
 use crate::config::{Listen, ModeName, StartupName};
 use clap::{Args, Parser, Subcommand};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
@@ -110,10 +111,20 @@ pub(crate) struct Doctor {
 /// address, which has the token in it.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Serve the page and gRPC on this loopback address instead of
-    /// 127.0.0.1:7583; "none" for nowhere.
+    /// Serve the page and gRPC on this address instead of 127.0.0.1:7583; "none"
+    /// for nowhere. One that other machines can reach needs a certificate.
     #[arg(long, value_name = "ADDR:PORT")]
     pub listen: Option<Listen>,
+    /// Serve the page with this certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_certificate: Option<PathBuf>,
+    /// The certificate's key (PEM).
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
+    /// Say the address of --listen a second time to serve it to other machines
+    /// without a certificate: whoever is on the way reads and writes everything.
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub listen_without_tls: Option<SocketAddr>,
     /// Listen on this Unix socket.
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
