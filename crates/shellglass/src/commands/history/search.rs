@@ -3,7 +3,7 @@
 use super::line;
 use crate::cli::History;
 use crate::client::Client;
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
 use crate::stdout::{self, Reader};
 use glass_proto::json;
 use glass_proto::shellglass::v1::{SearchMatch, SearchRequest, SearchResult};
@@ -37,8 +37,9 @@ pub(super) async fn search(
         }
     }
     if found == 0 {
-        eprintln!("shellglass: nothing that ran has '{}'", text.escape_debug());
-        return Ok(ExitCode::FAILURE);
+        let message = format!("nothing that ran has '{}'", text.escape_debug());
+        return Err(Failure::new(Kind::Failed, message)
+            .hint("case does not matter; with --regex the text is a pattern over lines"));
     }
     Ok(ExitCode::SUCCESS)
 }
