@@ -1,7 +1,7 @@
 // A person with a browser: what they see of sessions, and what they can do.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { Browser, barriers, rows, select, untilRow } from './browser.mjs';
+import { Browser, barriers, clipboard, rows, select, untilRow } from './browser.mjs';
 import { Daemon, until } from './daemon.mjs';
 
 let daemon;
@@ -196,6 +196,10 @@ test('a terminal is opened, used, given back and watched by another', async () =
   await page.getByText('read-only', { exact: true }).waitFor();
   await watching.getByRole('button', { name: 'Take the keyboard' }).click();
   await watching.getByText('your keyboard').waitFor();
+  await page.getByText('another has the keyboard').waitFor();
+  assert.equal(await watching.getByText('the keyboard', { exact: false }).filter({ hasText: 'another' }).count(), 0);
+  await page.getByRole('button', { name: 'Attach' }).click();
+  await until('the command is copied', async () => /^shellglass attach s-\w+$/.test(await clipboard(page)));
   await watching.locator('.screen').click();
   await watching.keyboard.type('echo taken-$((1 + 1))\n');
   for (const view of [page, watching]) await untilRow(view, 'what was typed', (row) => row === 'taken-2');

@@ -31,6 +31,11 @@ export function copyCommand(execution: Execution): Promise<void> {
   return tried(() => toClipboard(execution.command, 'Command'));
 }
 
+/** Puts on the clipboard what shows a session in a terminal outside. */
+export function copyAttach(sessionId: string): Promise<void> {
+  return tried(() => toClipboard(`shellglass attach ${sessionId}`, 'The command for a terminal'));
+}
+
 /** The output as it was written, without secrets. */
 export async function rawOutput(shellId: number): Promise<{ text: string; isCut: boolean }> {
   const request = { shellId, offset: '0', maxBytes: String(COPIED_BYTES_MAX) };

@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { copyAttach } from './acts';
 import { call } from './api';
 import { baseName } from './format';
 import type { Standing } from './line';
@@ -55,6 +56,7 @@ export function SessionView({ id }: { id: string }) {
   const failure = useSignal<string | null>(null);
   const replays = useSignal(false);
   const question = useSignal<Question | null>(null);
+  const keyboards = useSignal(0);
   const offer = useOffer();
   const { executions, changed } = useExecutions(id);
   const shown = sessions.value.get(id);
@@ -72,6 +74,7 @@ export function SessionView({ id }: { id: string }) {
       commands: changed,
       offers: (made) => offer.make(made, writes),
       escapes: offer.dismiss,
+      keyboards: (count) => { keyboards.value = count; },
       asks: (asked) => { question.value = asked; },
       over: () => { isOver.value = true; changed(); },
       error: (message) => { failure.value = message; },
@@ -81,6 +84,7 @@ export function SessionView({ id }: { id: string }) {
     return () => opened.close();
   }, [isTerminal, writes, replays.value]);
   useEffect(changed, [shown?.session.lastShellId, shown?.session.running]);
+  const others = keyboards.value - (writes ? 1 : 0);
   const cwd = shown?.session.workingDirectory ?? '';
   const name = shown?.session.name || baseName(cwd) || id;
   const dispose = async () => {
@@ -102,6 +106,9 @@ export function SessionView({ id }: { id: string }) {
         {standing.value.kind === 'lost' && (
           <button type="button" onClick={() => mirror.current?.retry()}>Connect again</button>
         )}
+        {isTerminal && others > 0 && (
+          <span class="chip running" role="status">{others === 1 ? 'another has the keyboard' : `${others} others have the keyboard`}</span>
+        )}
         {isTerminal && (
           <button type="button" aria-pressed={writes} onClick={() => hold(id, !writes)}>
             {writes ? 'Give the keyboard back' : 'Take the keyboard'}
@@ -112,6 +119,9 @@ export function SessionView({ id }: { id: string }) {
             Cancel <kbd>Ctrl+C</kbd>
           </button>
         )}
+        <button type="button" title="Copy the command that shows this session in a terminal" onClick={() => void copyAttach(id)}>
+          Attach
+        </button>
         {shown !== undefined && (
           <button type="button" onClick={() => void dispose()}>End session</button>
         )}

@@ -62,6 +62,8 @@ export interface Hooks {
   offers(offer: Offer): void;
   /** Escape was pressed: whether it meant an offer, and is not to be sent. */
   escapes(): boolean;
+  /** How many have this terminal's keyboard. */
+  keyboards(count: number): void;
   /** Somebody is asked, or no longer. */
   asks(question: Question | null): void;
   /** Whether commands have begun or ended. */
@@ -190,6 +192,7 @@ export class Mirror {
         break;
       case 'property':
         if (message.name === 'question') this.asked(String(message.value));
+        if (message.name === 'keyboards') this.hooks.keyboards(Number(message.value));
         break;
       case 'readonly':
         this.flash();

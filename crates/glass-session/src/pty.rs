@@ -105,6 +105,8 @@ pub(crate) struct Task {
     buffer: Vec<u8>,
     deserted_until: Option<Instant>,
     question: Question,
+    /// How many may type, as everybody was told.
+    keyboards_told: Option<usize>,
     name_at: Option<Instant>,
     retry_at: Option<Instant>,
     backlog: VecDeque<(Vec<Change>, Vec<Event>)>,

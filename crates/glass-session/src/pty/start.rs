@@ -160,6 +160,7 @@ impl Ready {
             buffer: Vec::new(),
             deserted_until: None,
             question: super::question::Question::default(),
+            keyboards_told: None,
             name_at: None,
             retry_at: None,
             backlog: VecDeque::new(),
