@@ -6,10 +6,9 @@
 
 mod cast;
 
-use crate::shown::{self, Reader, Shown};
 use cast::Cast;
 use glass_model::{Event, EventBody, EventIndex, Mode, ShellId};
-use glass_session::{Caller, Engine, LookupError};
+use glass_session::{Caller, Engine, LookupError, Reader, Told};
 use glass_vt::mirror::{Mirror, MirrorEvent};
 use glass_vt::strip::{Strip, Stripped};
 use tokio::sync::mpsc;
@@ -46,7 +45,7 @@ pub(crate) fn open(engine: &Engine, caller: &Caller, id: &str) -> Result<Chunks,
         }
     };
     let recording = Recording {
-        reader: shown::all(engine, follower),
+        reader: Reader::new(engine, follower, None),
         end,
         stage,
         cast,
@@ -88,7 +87,7 @@ impl Recording {
                 return;
             }
             match self.reader.next().await {
-                Ok(Some(shown)) => self.show(shown),
+                Ok(Some(told)) => self.show(told),
                 // The session is over, and so is its recording.
                 Ok(None) => self.end = EventIndex(0),
                 Err(error) => {
@@ -100,13 +99,13 @@ impl Recording {
         }
     }
 
-    fn show(&mut self, shown: Shown) {
-        match shown {
-            Shown::Event(event, bytes) => {
+    fn show(&mut self, told: Told) {
+        match told {
+            Told::Event(event, bytes) => {
                 self.at_ms = event.at_ms;
                 self.show_event(&event, &bytes);
             }
-            Shown::Late(late) => self.show_output(late.shell_id, &late.bytes),
+            Told::Late(late) => self.show_output(late.shell_id, &late.bytes),
         }
     }
 
