@@ -5,3 +5,4 @@ mod events;
 mod glass;
 mod guard;
 mod mirror;
+mod reading;

@@ -363,19 +363,32 @@ async fn methods_of_later_versions_want_a_token_too() {
 }
 
 #[test]
-fn only_loopback_is_listened_on() {
+fn only_loopback_is_listened_on_without_tls() {
     let home = Home::default();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:7583"] {
         let ran = home.cli(&["serve", "--listen", address]);
-        assert!(matches!(ran.status, 1 | 2), "{ran:?}");
-        assert!(ran.stderr.contains("loopback"), "{ran:?}");
+        ran.failed_with(2);
+        assert!(ran.stderr.contains("other machines"), "{ran:?}");
+        let again = format!("--listen-without-tls {address}");
+        assert!(ran.stderr.contains(&again), "the hint says how: {ran:?}");
+        let other = [
+            "serve",
+            "--listen",
+            address,
+            "--listen-without-tls",
+            "127.0.0.1:1",
+        ];
+        home.cli(&other).failed_with(2);
     }
     home.configure("[daemon]\nlisten = \"0.0.0.0:7583\"\n");
     let ran = home.cli(&["serve"]);
+    ran.failed_with(2);
+    assert!(ran.stderr.contains("other machines"), "{ran:?}");
+    home.configure("[daemon]\ntls_key = \"/key.pem\"\n");
+    home.cli(&["serve"]).failed_with(2);
+    home.configure("[daemon]\ntls_key = \"/no/key.pem\"\ntls_certificate = \"/no/it.pem\"\n");
+    let ran = home.cli(&["serve"]);
     ran.failed_with(1);
-    assert!(
-        ran.stderr.contains("loopback") && ran.stderr.contains("config.toml:2"),
-        "{ran:?}"
-    );
+    assert!(ran.stderr.contains("/no/it.pem"), "{ran:?}");
     assert_eq!(home.daemons(), Vec::<u32>::new());
 }

@@ -1,5 +1,6 @@
 // Debian's Chromium, and what tests read from the page.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import { PATIENCE_MS, until } from './daemon.mjs';
 
@@ -56,4 +57,23 @@ export function untilRow(page, what, wanted) {
 export async function select(page, id) {
   await page.locator(`[data-session="${id}"]`).click();
   await page.locator('.state[data-state="live"]').waitFor();
+}
+
+/** What is on the clipboard. */
+export function clipboard(page) {
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+let axe;
+
+/** What stands in the way of those who read or type differently. */
+export async function barriers(page) {
+  axe ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const result = await window.axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'],
+    });
+    return result.violations.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(' | ')}`);
+  });
 }

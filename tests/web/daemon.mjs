@@ -42,13 +42,19 @@ export async function until(what, probe) {
 
 export class Daemon {
   static async start(config = CONFIG) {
-    const daemon = new Daemon();
+    const daemon = new this();
     daemon.home = mkdtempSync('/tmp/sg-web-');
     mkdirSync(`${daemon.home}/config`);
+    daemon.prepare();
     writeFileSync(`${daemon.home}/config/config.toml`, config);
     daemon.port = await freePort();
     await daemon.begin();
     return daemon;
+  }
+
+  /** What is to be there before it begins. */
+  prepare() {
+    this.flags = [];
   }
 
   get origin() {
@@ -73,14 +79,19 @@ export class Daemon {
 
   async begin() {
     const log = openSync(`${this.home}/log`, 'a');
-    const listen = ['serve', '--listen', `127.0.0.1:${this.port}`];
+    const listen = ['serve', '--listen', `127.0.0.1:${this.port}`, ...this.flags];
     const child = spawn(program, listen, { env: this.environment, stdio: ['ignore', 'ignore', log] });
     this.child = child;
     await until('the daemon answers', async () => {
       if (child.exitCode !== null) throw new Error(`the daemon ended:\n${this.log()}`);
-      const answer = await fetch(`${this.origin}/healthz`).catch(() => null);
-      return answer?.ok;
+      return this.answers();
     });
+  }
+
+  /** Whether it serves. */
+  async answers() {
+    const answer = await fetch(`${this.origin}/healthz`).catch(() => null);
+    return answer?.ok;
   }
 
   /** Kills the process alone, as a crash would. */

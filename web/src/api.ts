@@ -36,20 +36,47 @@ export function logOut(): void {
   localStorage.removeItem(KEY);
 }
 
-/** Calls a method of the service. */
-export async function call<Answer>(method: string, request: object = {}): Promise<Answer> {
+async function post(method: string, request: object, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(`/api/v1/${method}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-shellglass-key': localStorage.getItem(KEY) ?? '' },
     body: JSON.stringify(request),
+    ...(signal === undefined ? {} : { signal }),
   });
   if (!response.ok) throw await refused(response);
-  return (await response.json()) as Answer;
+  return response;
+}
+
+/** Calls a method of the service. */
+export async function call<Answer>(method: string, request: object = {}): Promise<Answer> {
+  return (await (await post(method, request)).json()) as Answer;
+}
+
+/** Begins something that may take long, and does not wait for its end. */
+export async function begin(method: string, request: object, patienceMs: number): Promise<void> {
+  const gaveUp = new AbortController();
+  const timer = setTimeout(() => gaveUp.abort(), patienceMs);
+  try {
+    await post(method, request, gaveUp.signal);
+  } catch (error) {
+    // It has been accepted by now, and goes on without us.
+    if (!gaveUp.signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A session as an asciicast, while it comes. */
+export async function recording(sessionId: string, signal: AbortSignal): Promise<Response> {
+  const path = `/api/v1/ExportRecording?sessionId=${encodeURIComponent(sessionId)}`;
+  const response = await fetch(path, { headers: { 'x-shellglass-key': localStorage.getItem(KEY) ?? '' }, signal });
+  if (!response.ok) throw await refused(response);
+  return response;
 }
 
 /** Opens a WebSocket of ours. */
 export function socket(path: string): WebSocket {
-  const opened = new WebSocket(`ws://${location.host}${path}`, [
+  const opened = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${path}`, [
     'shellglass',
     `key-${localStorage.getItem(KEY) ?? ''}`,
   ]);

@@ -1,6 +1,6 @@
 // What is wrong with the connection, calmly.
 
-import { now, notice, retry, standing } from './state';
+import { now, notice, retry, standing, toast } from './state';
 
 export function Banner() {
   const at = standing.value;
@@ -33,4 +33,9 @@ export function Banner() {
       )}
     </div>
   );
+}
+
+/** What went well, for a moment. It stands in whatever has the keyboard. */
+export function Toast() {
+  return <div class="toast" role="status" aria-live="polite">{toast.value}</div>;
 }

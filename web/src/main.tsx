@@ -4,11 +4,17 @@ import { signal } from '@preact/signals';
 import { render } from 'preact';
 import { hasKey, logIn, logOut } from './api';
 import { Approvals, focusApprovals } from './approvals';
-import { Banner } from './banner';
+import { Banner, Toast } from './banner';
+import { Find } from './find';
+import { Inspector } from './inspect';
 import { SessionView } from './session';
 import { Sidebar } from './sidebar';
-import { approvals, drawer, follow, hints, ordered, select, selected, standing, step } from './state';
+import {
+  approvals, drawer, finding, follow, hints, inspected, ordered, select, selected, standing, step,
+} from './state';
 import './style.css';
+
+const isMac = navigator.platform.startsWith('Mac');
 
 const isIn = signal(false);
 const refusal = signal<string | null>(null);
@@ -79,6 +85,9 @@ function Top() {
       </button>
       <span class="brand">Shellglass</span>
       <span class="spacer" />
+      <button type="button" onClick={() => { finding.value = true; }}>
+        Search history <kbd>{isMac ? '⌘⇧F' : 'Ctrl+Shift+F'}</kbd>
+      </button>
       {count > 0 && (
         <button type="button" class="alarm" onClick={focusApprovals}>{count} waiting</button>
       )}
@@ -105,11 +114,12 @@ function App() {
           )}
         </main>
       </div>
+      {finding.value && <Find />}
+      <Inspector />
+      {!finding.value && inspected.value === null && <Toast />}
     </>
   );
 }
-
-const isMac = navigator.platform.startsWith('Mac');
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.matches('input, textarea') && !target.closest('.screen'));
@@ -121,9 +131,14 @@ function onKeyDown(event: KeyboardEvent): void {
   const digit = /^Digit([1-9])$/.exec(event.code)?.[1];
   const act = () => {
     if (chosen && digit !== undefined) {
+      if (finding.value || inspected.value !== null) return null;
       const shown = ordered.value[Number(digit) - 1];
       return shown === undefined ? null : () => select(shown.session.sessionId);
     }
+    const isFind = (isMac ? event.metaKey : event.ctrlKey) && event.shiftKey && event.code === 'KeyF';
+    if (isFind && isIn.value) return () => { finding.value = true; };
+    // What stands above the page has the other keys.
+    if (finding.value || inspected.value !== null) return null;
     if (event.altKey && event.key === 'ArrowDown') return () => step(1);
     if (event.altKey && event.key === 'ArrowUp') return () => step(-1);
     if (event.altKey && event.code === 'KeyA') return focusApprovals;

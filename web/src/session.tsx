@@ -2,11 +2,14 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { copyAttach } from './acts';
 import { call } from './api';
 import { baseName } from './format';
 import type { Standing } from './line';
 import { complain, held, hold, sessions } from './state';
-import { Mirror } from './terminal';
+import { Replay } from './replay';
+import { Ask, Feed, OfferButton, useOffer } from './ask';
+import { Mirror, type Question } from './terminal';
 import { Timeline } from './timeline';
 import type { Execution, History } from './wire';
 
@@ -51,6 +54,10 @@ export function SessionView({ id }: { id: string }) {
   const standing = useSignal<Standing>({ kind: 'connecting', again: false });
   const isOver = useSignal(false);
   const failure = useSignal<string | null>(null);
+  const replays = useSignal(false);
+  const question = useSignal<Question | null>(null);
+  const keyboards = useSignal(0);
+  const offer = useOffer();
   const { executions, changed } = useExecutions(id);
   const shown = sessions.value.get(id);
   // What was made here is a terminal, also before the daemon tells of it.
@@ -58,21 +65,26 @@ export function SessionView({ id }: { id: string }) {
   const isTerminal = shown === undefined ? isHeld : shown.session.mode === 'SESSION_MODE_PTY';
   const writes = isTerminal && isHeld;
   useEffect(() => {
-    if (screen.current === null) return;
+    if (screen.current === null || replays.value) return;
     const opened = new Mirror(screen.current, id, { isTerminal, writes }, {
       stands: (now) => {
         standing.value = now;
         if (now.kind === 'live') changed();
       },
       commands: changed,
+      offers: (made) => offer.make(made, writes),
+      escapes: offer.dismiss,
+      keyboards: (count) => { keyboards.value = count; },
+      asks: (asked) => { question.value = asked; },
       over: () => { isOver.value = true; changed(); },
       error: (message) => { failure.value = message; },
     });
     mirror.current = opened;
     opened.focus();
     return () => opened.close();
-  }, [isTerminal, writes]);
+  }, [isTerminal, writes, replays.value]);
   useEffect(changed, [shown?.session.lastShellId, shown?.session.running]);
+  const others = keyboards.value - (writes ? 1 : 0);
   const cwd = shown?.session.workingDirectory ?? '';
   const name = shown?.session.name || baseName(cwd) || id;
   const dispose = async () => {
@@ -88,8 +100,14 @@ export function SessionView({ id }: { id: string }) {
         <span class="state" data-state={standing.value.kind}>
           {isOver.value ? 'over' : standing.value.kind !== 'live' ? 'not connected' : writes ? 'your keyboard' : 'read-only'}
         </span>
+        <button type="button" aria-pressed={replays.value} onClick={() => { replays.value = !replays.value; }}>
+          {replays.value ? 'Back to now' : 'Replay'}
+        </button>
         {standing.value.kind === 'lost' && (
           <button type="button" onClick={() => mirror.current?.retry()}>Connect again</button>
+        )}
+        {isTerminal && others > 0 && (
+          <span class="chip running" role="status">{others === 1 ? 'another has the keyboard' : `${others} others have the keyboard`}</span>
         )}
         {isTerminal && (
           <button type="button" aria-pressed={writes} onClick={() => hold(id, !writes)}>
@@ -101,15 +119,31 @@ export function SessionView({ id }: { id: string }) {
             Cancel <kbd>Ctrl+C</kbd>
           </button>
         )}
+        <button type="button" title="Copy the command that shows this session in a terminal" onClick={() => void copyAttach(id)}>
+          Attach
+        </button>
         {shown !== undefined && (
           <button type="button" onClick={() => void dispose()}>End session</button>
         )}
       </header>
       {failure.value !== null && <p class="banner bad" role="alert">{failure.value}</p>}
-      <div class="panes">
-        <div class="screen" ref={screen} role="region" aria-label={writes ? 'Terminal' : 'Terminal, read-only'} />
-        {!isTerminal && <Timeline executions={executions.value} onReveal={(fromLast) => mirror.current?.reveal(fromLast)} />}
-      </div>
+      {replays.value ? <Replay id={id} isTerminal={isTerminal} /> : <div class="panes">
+        <div class="stage">
+          <div class="screen" ref={screen} role="region" aria-label={writes ? 'Terminal' : 'Terminal, read-only'} />
+          <OfferButton offer={offer} />
+          {question.value !== null && (
+            <Ask
+              question={question.value}
+              writes={writes}
+              onAnswer={(text) => mirror.current?.answer(text)}
+              onTake={() => hold(id, true)}
+              onLeave={() => mirror.current?.focus()}
+            />
+          )}
+          {shown?.session.running === true && shown.session.acceptsStdin && <Feed shellId={shown.session.lastShellId} />}
+        </div>
+        {!isTerminal && <Timeline sessionId={id} executions={executions.value} onReveal={(fromLast) => mirror.current?.reveal(fromLast)} />}
+      </div>}
     </div>
   );
 }

@@ -9,6 +9,24 @@ import type { Session, Shown } from './wire';
 /** Sessions that have a number. */
 const NUMBERED_MAX = 9;
 
+/** Programs inside a session that are named. */
+const INSIDE_MAX = 3;
+
+/** Why a command that runs is silent. */
+const QUIET: Record<string, string> = {
+  terminal: 'waits for the terminal',
+  password: 'waits for a password',
+  cpu: 'calculates',
+  disk: 'waits for the disk',
+  network: 'waits for the network',
+  child: 'waits for another program',
+};
+
+function told(process: Session['processes'][number]): string {
+  const where = process.source === 'direct' || process.source === '' ? '' : `, in ${process.source}`;
+  return `${process.command} (${process.pid}${where})`;
+}
+
 function title(session: Session): string {
   return session.name !== '' ? session.name : baseName(session.workingDirectory);
 }
@@ -22,6 +40,17 @@ function Last({ session }: { session: Session }) {
       <span class={`chip ${kind}`}>{code ?? '?'}</span>
       <code>{session.lastCommand}</code>
     </>
+  );
+}
+
+function Branch({ name }: { name: string }) {
+  return (
+    <span class="branch" title={`on branch ${name}`}>
+      <svg viewBox="0 0 12 12" width="10" height="10" aria-hidden="true">
+        <path d="M3 1v10M3 8c0-3 6-1 6-5V1" fill="none" stroke="currentColor" stroke-width="1.5" />
+      </svg>
+      <span class="sr-only">branch</span> {name}
+    </span>
   );
 }
 
@@ -43,7 +72,7 @@ function Item({ shown, number }: { shown: Shown; number: number }) {
           <span class={`dot ${state}`} aria-hidden="true" />
           <span class="title">{title(session)}</span>
           <span class="sr-only">{state}</span>
-          {session.gitBranch !== '' && <span class="branch">⎇ {session.gitBranch}</span>}
+          {session.gitBranch !== '' && <Branch name={session.gitBranch} />}
           {hints.value && number <= NUMBERED_MAX && <kbd>{number}</kbd>}
         </span>
         <span class="row path" title={session.workingDirectory}>{session.workingDirectory}</span>
@@ -57,6 +86,15 @@ function Item({ shown, number }: { shown: Shown; number: number }) {
             <Last session={session} />
           )}
         </span>
+        {session.processes.length > 0 && (
+          <span class="row inside" title={session.processes.map(told).join('\n')}>
+            {session.processes.slice(0, INSIDE_MAX).map((process) => (
+              <code key={process.pid}>{process.command}</code>
+            ))}
+            {session.processes.length > INSIDE_MAX && <span class="time">+{session.processes.length - INSIDE_MAX}</span>}
+          </span>
+        )}
+        {session.quietReason !== '' && <span class="row path">{QUIET[session.quietReason] ?? session.quietReason}</span>}
       </button>
     </li>
   );

@@ -3,7 +3,7 @@
 import { computed, signal } from '@preact/signals';
 import { Refused, call } from './api';
 import { Line, type Standing } from './line';
-import type { Approval, Session, Shown } from './wire';
+import type { Approval, Execution, Session, Shown } from './wire';
 
 export const sessions = signal<ReadonlyMap<string, Shown>>(new Map());
 export const ended = signal<Session[] | null>(null);
@@ -16,6 +16,12 @@ export const now = signal(Date.now());
 export const hints = signal(false);
 export const drawer = signal(false);
 export const notice = signal<string | null>(null);
+/** What went well, for a moment. */
+export const toast = signal<string | null>(null);
+/** Whether history is being searched. */
+export const finding = signal(false);
+/** The execution that is looked at closely. */
+export const inspected = signal<{ sessionId: string; execution: Execution } | null>(null);
 
 /** A group of sessions in the sidebar. */
 export interface Group {
@@ -26,11 +32,12 @@ export interface Group {
 function matches(shown: Shown, wanted: string): boolean {
   const { session } = shown;
   const text = [session.name, session.sessionId, session.workingDirectory, session.taskId];
-  text.push(session.activeCommand, session.lastCommand, session.gitBranch);
+  text.push(session.activeCommand, session.lastCommand, session.gitBranch, session.host);
+  text.push(...session.processes.map((process) => process.command));
   return text.join('\n').toLowerCase().includes(wanted);
 }
 
-/** The sessions as the sidebar has them, by task. */
+/** The sessions as the sidebar has them, by task and host. */
 export const groups = computed<Group[]>(() => {
   const wanted = search.value.trim().toLowerCase();
   const found = new Map<string, Shown[]>();
@@ -39,8 +46,9 @@ export const groups = computed<Group[]>(() => {
     || (a.session.sessionId < b.session.sessionId ? -1 : 1));
   for (const shown of oldest) {
     if (!matches(shown, wanted)) continue;
-    const { taskId } = shown.session;
-    const title = shown.isEphemeral ? 'Single commands' : taskId === '' ? 'Sessions' : taskId;
+    const { taskId, host } = shown.session;
+    const task = shown.isEphemeral ? 'Single commands' : taskId === '' ? 'Sessions' : taskId;
+    const title = host === '' || host === 'local' ? task : `${task} on ${host}`;
     found.set(title, [...(found.get(title) ?? []), shown]);
   }
   return [...found].map(([title, members]) => ({ title, members }));
@@ -85,6 +93,18 @@ export async function newTerminal(): Promise<void> {
   } catch (error) {
     complain(error);
   }
+}
+
+/** How long a good message stays. */
+const TOAST_MS = 3000;
+
+let toastTimer = 0;
+
+/** Tells the person what went well. */
+export function mention(text: string): void {
+  toast.value = text;
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => { toast.value = null; }, TOAST_MS);
 }
 
 /** Tells the person what went wrong. */

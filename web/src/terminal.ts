@@ -4,6 +4,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import { type IMarker, Terminal } from '@xterm/xterm';
 import { Line, type Standing } from './line';
+import { DARK_TERMINAL, FONT, RESET, themeNow } from './theme';
 
 /** Resizes that rest for so long are applied; the first is at once. */
 const RESIZE_REST_MS = 500;
@@ -16,29 +17,55 @@ const SCROLLBACK_LINES = 10_000;
 /** Bytes that may be on their way to us; what was drawn is acknowledged. */
 const WINDOW_BYTES = 1 << 18;
 
-/** What empties a terminal, its scrollback included. */
-const RESET = '\x1bc';
-
 const INTERRUPT = new Uint8Array([3]);
-
-const DARK = { background: '#0b1416', foreground: '#d7e0e0', cursor: '#0b1416', selectionBackground: '#2f5a5a' };
-/** A terminal has a cursor, and programs that expect a dark ground. */
-const DARK_TERMINAL = { ...DARK, cursor: '#5ecfc2' };
-const LIGHT = {
-  background: '#fbfcfc', foreground: '#16211f', cursor: '#fbfcfc', selectionBackground: '#b7dcd7',
-  black: '#16211f', red: '#b3261e', green: '#1d6b2f', yellow: '#7a5200', blue: '#1f4fa3',
-  magenta: '#7d2f8a', cyan: '#0a6470', white: '#55605e', brightBlack: '#55605e', brightRed: '#b3261e',
-  brightGreen: '#1d6b2f', brightYellow: '#7a5200', brightBlue: '#1f4fa3', brightMagenta: '#7d2f8a',
-  brightCyan: '#0a6470', brightWhite: '#16211f',
-};
 
 function openLink(uri: string): void {
   if (!/^https?:\/\//i.test(uri)) return;
   window.open(uri, '_blank', 'noopener,noreferrer');
 }
 
+/** Characters that a program may put on the clipboard. */
+const CLIPBOARD_CHARS_MAX = 1_000_000;
+
+/** What Option sends with keys whose meaning is Meta's everywhere. */
+const OPTION_KEYS: Record<string, string> = {
+  ArrowLeft: '\x1bb', ArrowRight: '\x1bf', Backspace: '\x1b\x7f',
+};
+
+/** Something that a program wants on the clipboard, and where its cursor is. */
+export interface Offer {
+  text: string;
+  left: number;
+  top: number;
+}
+
+/** Somebody has to type an answer; when it is hidden, nobody else may see it. */
+export interface Question {
+  isHidden: boolean;
+  text: string;
+}
+
+/** The text that an OSC 52 carries; none where it asks, or cannot be read. */
+function clipboardText(payload: string): string | null {
+  const encoded = payload.slice(payload.indexOf(';') + 1);
+  if (encoded === '?' || encoded === '') return null;
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0)));
+  } catch {
+    return null;
+  }
+}
+
 export interface Hooks {
   stands(standing: Standing): void;
+  /** A program wants something on the clipboard. */
+  offers(offer: Offer): void;
+  /** Escape was pressed: whether it meant an offer, and is not to be sent. */
+  escapes(): boolean;
+  /** How many have this terminal's keyboard. */
+  keyboards(count: number): void;
+  /** Somebody is asked, or no longer. */
+  asks(question: Question | null): void;
   /** Whether commands have begun or ended. */
   commands(): void;
   over(): void;
@@ -63,6 +90,8 @@ export class Mirror {
   private flashTimer = 0;
   /** The next bytes begin a replay: what is shown is taken away with them. */
   private stale = false;
+  /** What is drawn happens now, and did not happen before. */
+  private isLive = false;
 
   constructor(
     private readonly element: HTMLElement,
@@ -74,7 +103,7 @@ export class Mirror {
       convertEol: false,
       cursorBlink: false,
       cursorInactiveStyle: manner.isTerminal ? 'outline' : 'none',
-      fontFamily: 'ui-monospace, "SF Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+      fontFamily: FONT,
       fontSize: 13,
       linkHandler: { activate: (_event, uri) => openLink(uri) },
       // What a command prints is nobody's error.
@@ -90,6 +119,7 @@ export class Mirror {
     this.terminal.open(element);
     this.fit.fit();
     this.terminal.parser.registerOscHandler(633, (payload) => this.marker(payload));
+    this.terminal.parser.registerOscHandler(52, (payload) => this.clip(payload));
     this.terminal.attachCustomKeyEventHandler((event) => this.key(event));
     this.terminal.onData((data) => this.input(data));
     this.scheme.addEventListener('change', this.repaint);
@@ -142,19 +172,27 @@ export class Mirror {
   };
 
   private theme() {
-    const chosen = document.documentElement.dataset.theme;
-    if (this.manner.isTerminal) return DARK_TERMINAL;
-    return chosen === 'dark' || (chosen !== 'light' && this.scheme.matches) ? DARK : LIGHT;
+    return this.manner.isTerminal ? DARK_TERMINAL : themeNow();
   }
 
   private told(message: { type: string; [key: string]: unknown }, line: Line): void {
     switch (message.type) {
       case 'opened':
         this.stale = true;
+        // In order with what is still to be drawn.
+        this.terminal.write('', () => { this.isLive = false; });
+        this.hooks.asks(null);
         break;
       case 'ready':
         // It is live once everything before has been drawn.
-        this.terminal.write('', () => line.live());
+        this.terminal.write('', () => {
+          this.isLive = true;
+          line.live();
+        });
+        break;
+      case 'property':
+        if (message.name === 'question') this.asked(String(message.value));
+        if (message.name === 'keyboards') this.hooks.keyboards(Number(message.value));
         break;
       case 'readonly':
         this.flash();
@@ -187,10 +225,41 @@ export class Mirror {
     return true;
   }
 
+  /** OSC 52. What was replayed was copied then, or was not. */
+  private clip(payload: string): boolean {
+    if (!this.isLive) return true;
+    if (payload.length > 2 * CLIPBOARD_CHARS_MAX) return true;
+    const text = clipboardText(payload);
+    if (text === null || text.length > CLIPBOARD_CHARS_MAX) return true;
+    const { cols, rows, buffer } = this.terminal;
+    const screen = this.element.querySelector('.xterm-screen')?.getBoundingClientRect();
+    const left = ((screen?.width ?? 0) / cols) * buffer.active.cursorX;
+    const top = ((screen?.height ?? 0) / rows) * (buffer.active.cursorY + 1);
+    this.hooks.offers({ text, left, top });
+    return true;
+  }
+
+  private asked(value: string): void {
+    const at = value.indexOf(' ');
+    this.hooks.asks(value === '' ? null : { isHidden: value.slice(0, at) === 'hidden', text: value.slice(at + 1) });
+  }
+
+  /** Answers a question: the text goes to the terminal and nowhere else. */
+  answer(text: string): void {
+    this.input(`${text}\r`);
+  }
+
   private key(event: KeyboardEvent): boolean {
+    if (event.key === 'Escape' && event.type === 'keydown' && this.hooks.escapes()) return false;
     const isCopy = (event.ctrlKey || event.metaKey) && event.key === 'c';
     // With something selected, Ctrl+C copies as it does everywhere.
     if (isCopy && this.terminal.hasSelection()) return false;
+    const meta = event.altKey && !event.ctrlKey && !event.metaKey ? OPTION_KEYS[event.key] : undefined;
+    if (this.manner.writes && meta !== undefined) {
+      if (event.type === 'keydown') this.input(meta);
+      event.preventDefault();
+      return false;
+    }
     // A terminal that is written to has every key but those of the page.
     if (this.manner.writes) return !(event.altKey && /^(Digit[1-9]|ArrowUp|ArrowDown)$/.test(event.code));
     // Keys of the page, and leaving the terminal by keyboard.

@@ -1,49 +1,21 @@
 // The commands of a session, from the newest on.
 
 import { useSignal } from '@preact/signals';
-import { call } from './api';
+import { cancel, copyCommand, copyMarkdown, copyOutput, rerun } from './acts';
 import { duration, ending, explained, moment, rights, rightsInFull, visible } from './format';
-import { complain, now } from './state';
+import { inspected, now, sessions } from './state';
 import type { Execution } from './wire';
 
 /** Commands that are shown; the terminal has the others. */
 const SHOWN_MAX = 300;
 
-/** Output that is copied at most, in bytes. */
-const COPIED_BYTES_MAX = 1 << 20;
-
-async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch (error) {
-    complain(error);
-  }
-}
-
-async function copyOutput(execution: Execution): Promise<void> {
-  try {
-    const request = { shellId: execution.shellId, offset: '0', maxBytes: String(COPIED_BYTES_MAX) };
-    const answer = await call<{ output: string }>('ReadOutput', request);
-    await copy(answer.output);
-  } catch (error) {
-    complain(error);
-  }
-}
-
-async function cancel(execution: Execution): Promise<void> {
-  try {
-    await call('Cancel', { shellId: execution.shellId });
-  } catch (error) {
-    complain(error);
-  }
-}
-
 interface EntryProps {
+  sessionId: string;
   execution: Execution;
   onReveal(): void;
 }
 
-function Entry({ execution, onReveal }: EntryProps) {
+function Entry({ sessionId, execution, onReveal }: EntryProps) {
   const kind = ending(execution);
   const started = Number(execution.startedUnixMs);
   const until = execution.endedUnixMs === undefined ? now.value : Number(execution.endedUnixMs);
@@ -61,7 +33,14 @@ function Entry({ execution, onReveal }: EntryProps) {
         </span>
       </span>
       <span class="acts">
-        <button type="button" onClick={() => void copy(execution.command)}>Copy command</button>
+        <button type="button" onClick={() => { inspected.value = { sessionId, execution }; }}>What the model saw</button>
+        {kind === 'bad' && (
+          <button type="button" onClick={() => void copyMarkdown(execution, 'fix')}>Fix</button>
+        )}
+        {kind !== 'running' && execution.rejected === '' && sessions.value.has(sessionId) && (
+          <button type="button" onClick={() => void rerun(sessionId, execution)}>Run again</button>
+        )}
+        <button type="button" onClick={() => void copyCommand(execution)}>Copy command</button>
         <button type="button" onClick={() => void copyOutput(execution)}>Copy output</button>
         {kind === 'running' && (
           <button type="button" class="danger" onClick={() => void cancel(execution)}>Cancel</button>
@@ -72,12 +51,13 @@ function Entry({ execution, onReveal }: EntryProps) {
 }
 
 interface Props {
+  sessionId: string;
   executions: Execution[];
   /** Shows a command, counted from the last. */
   onReveal(fromLast: number): void;
 }
 
-export function Timeline({ executions, onReveal }: Props) {
+export function Timeline({ sessionId, executions, onReveal }: Props) {
   const failed = useSignal(false);
   const newest = executions.map((execution, at) => ({ execution, fromLast: executions.length - 1 - at }));
   newest.reverse();
@@ -97,7 +77,7 @@ export function Timeline({ executions, onReveal }: Props) {
       </div>
       <ol reversed>
         {wanted.slice(0, SHOWN_MAX).map(({ execution, fromLast }) => (
-          <Entry key={execution.shellId} execution={execution} onReveal={() => onReveal(fromLast)} />
+          <Entry key={execution.shellId} sessionId={sessionId} execution={execution} onReveal={() => onReveal(fromLast)} />
         ))}
       </ol>
       {wanted.length === 0 && <p class="quiet pad">{failed.value ? 'None has failed.' : 'None has run yet.'}</p>}

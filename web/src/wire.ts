@@ -19,6 +19,9 @@ export interface Session {
   lastCommand: string;
   lastExitCode?: number;
   processes: { pid: number; command: string; source: string }[];
+  quietReason: string;
+  background: boolean;
+  acceptsStdin: boolean;
 }
 
 export interface SandboxPolicy {
@@ -50,6 +53,38 @@ export interface History {
   executions: Execution[];
   cwd: string;
   firstIndex: string;
+}
+
+/** What a model reads of an execution. */
+export interface ModelText {
+  output: string;
+  end: string;
+  truncated: boolean;
+  droppedBytes: string;
+  running: boolean;
+  markdown: string;
+}
+
+export interface Match {
+  before: string;
+  text: string;
+  after: string;
+}
+
+export interface Found {
+  execution: Execution;
+  sessionId: string;
+  sessionName: string;
+  inCommand?: Match;
+  inOutput: Match[];
+  outputCut: boolean;
+}
+
+export interface Searched {
+  results: Found[];
+  nextBeforeShellId?: number;
+  searchedExecutions: string;
+  searchedBytes: string;
 }
 
 export interface Approval {

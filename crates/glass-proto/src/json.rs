@@ -8,8 +8,8 @@ use crate::DESCRIPTORS;
 use crate::agent::v1::{SandboxPolicy, ShellCommandParsingResult, ShellResult};
 use crate::shellglass::v1::{
     Approval, AuditRecord, CancelResponse, Capabilities, CheckCommandResponse, Empty,
-    ListApprovalsResponse, ListSessionsResponse, ReadOutputResponse, Session, SessionHistory,
-    VerifyAuditResponse, WaitResponse,
+    ListApprovalsResponse, ListSessionsResponse, ReadOutputResponse, SearchResponse, Session,
+    SessionHistory, VerifyAuditResponse, WaitResponse,
 };
 use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, SerializeOptions};
@@ -47,6 +47,7 @@ named! {
     ListApprovalsResponse => "shellglass.v1.ListApprovalsResponse",
     ListSessionsResponse => "shellglass.v1.ListSessionsResponse",
     ReadOutputResponse => "shellglass.v1.ReadOutputResponse",
+    SearchResponse => "shellglass.v1.SearchResponse",
     Session => "shellglass.v1.Session",
     SessionHistory => "shellglass.v1.SessionHistory",
     WaitResponse => "shellglass.v1.WaitResponse",

@@ -121,6 +121,7 @@ mod tests {
                 "Subscribe",
                 "Attach",
                 "ReadAudit",
+                "ExportRecording",
                 "WatchCapabilities"
             ]
         );

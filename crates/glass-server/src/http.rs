@@ -15,8 +15,10 @@ mod listen;
 mod login;
 mod metrics;
 mod pass;
+mod recording;
 mod socket;
 mod terminal;
+mod tls;
 
 use crate::auth::Tokens;
 use axum::Router;
@@ -24,14 +26,14 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{any, get, post};
 use glass_session::Engine;
-use guard::Addresses;
 use guesses::Guesses;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tonic::service::Routes;
 
+pub(crate) use guard::{Addresses, Scheme};
 pub(crate) use listen::serve;
+pub use tls::{Tls, TlsError};
 
 /// Views and event streams that may be open at once.
 const SOCKETS_MAX: usize = 256;
@@ -50,19 +52,19 @@ pub(crate) struct Glass {
 }
 
 impl Glass {
-    /// What is served at an address; `grpc` is the service.
+    /// What is served under these addresses; `grpc` is the service.
     pub(crate) fn new(
         engine: Engine,
         tokens: Tokens,
         capabilities: serde_json::Value,
-        address: SocketAddr,
+        addresses: Addresses,
         grpc: Routes,
     ) -> Arc<Glass> {
         Arc::new(Glass {
             engine,
             tokens,
             capabilities,
-            addresses: Addresses::of(address),
+            addresses,
             guesses: Guesses::default(),
             sockets: Arc::new(Semaphore::new(SOCKETS_MAX)),
             grpc: grpc.into_axum_router(),
@@ -76,6 +78,7 @@ impl Glass {
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/api/session", post(login::log_in).delete(login::log_out))
             .route("/api/v1/{method}", any(api::call))
+            .route("/api/v1/ExportRecording", get(recording::export))
             .route("/ws/events", get(events::open))
             .route("/ws/terminal", get(terminal::open))
             .route("/metrics", get(metrics::show))

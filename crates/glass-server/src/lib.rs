@@ -12,10 +12,14 @@ mod history;
 mod http;
 mod messages;
 mod peer;
+mod recording;
+mod search;
 mod serve;
 mod service;
 mod status;
+mod text;
 mod translate;
 
 pub use auth::Tokens;
-pub use serve::{Listening, Options, ServeError, Tcp, serve};
+pub use http::{Tls, TlsError};
+pub use serve::{Exposure, Listening, Options, ServeError, Tcp, serve};

@@ -1,7 +1,7 @@
 //! The listeners.
 
 use crate::auth::Tokens;
-use crate::http::{self, Glass};
+use crate::http::{self, Addresses, Glass, Scheme, Tls};
 use crate::peer::Peer;
 use crate::service::Service;
 use glass_proto::DESCRIPTORS;
@@ -34,11 +34,25 @@ pub struct Options {
     pub socket: PathBuf,
     /// Where to serve gRPC and the page over TCP.
     pub listen: Tcp,
+    /// Who can read what is served there.
+    pub exposure: Exposure,
+    /// Names by which browsers call us beside our address.
+    pub names: Vec<String>,
     /// What callers present over TCP.
     pub tokens: Tokens,
 }
 
-/// An address for TCP; loopback only.
+/// Who can read what is served over TCP.
+pub enum Exposure {
+    /// This machine alone: other addresses are refused.
+    Loopback,
+    /// Whoever has the token, over TLS.
+    Tls(Tls),
+    /// Whoever is on the way. Somebody has said twice that they want it.
+    Plain,
+}
+
+/// An address for TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tcp {
     /// None.
@@ -54,8 +68,8 @@ pub enum Tcp {
 pub struct Listening {
     /// The Unix socket.
     pub socket: PathBuf,
-    /// The TCP address, with the port that was found.
-    pub tcp: Option<SocketAddr>,
+    /// The page's address as browsers call it, without a slash at its end.
+    pub page: Option<String>,
 }
 
 /// Why nothing is listened on.
@@ -71,7 +85,7 @@ pub enum ServeError {
         /// Its length.
         bytes: usize,
     },
-    /// The address can be reached from elsewhere.
+    /// The address can be reached from elsewhere, and nobody said that it may.
     #[error("{0} is not a loopback address")]
     NotLoopback(SocketAddr),
     /// The Unix socket cannot be opened.
@@ -108,16 +122,18 @@ pub async fn serve(
         engine,
         socket,
         listen,
+        exposure,
+        names,
         tokens,
     } = options;
     let unix = open_socket(&socket)?;
     let tcp = match listen {
         Tcp::Closed => None,
-        Tcp::At(address) => Some(open_tcp(address).await?),
-        Tcp::Near(address) => match open_tcp(address).await {
+        Tcp::At(address) => Some(open_tcp(address, &exposure).await?),
+        Tcp::Near(address) => match open_tcp(address, &exposure).await {
             Err(ServeError::Tcp { .. }) => {
                 let any = SocketAddr::new(address.ip(), 0);
-                Some(open_tcp(any).await?)
+                Some(open_tcp(any, &exposure).await?)
             }
             opened => Some(opened?),
         },
@@ -131,9 +147,19 @@ pub async fn serve(
         .initial_stream_window_size(WINDOW_BYTES)
         .initial_connection_window_size(WINDOW_BYTES)
         .add_routes(routes.clone());
+    let tls = match exposure {
+        Exposure::Tls(tls) => Some(tls),
+        Exposure::Loopback | Exposure::Plain => None,
+    };
+    let scheme = if tls.is_some() {
+        Scheme::Https
+    } else {
+        Scheme::Http
+    };
+    let addresses = address.map(|address| Addresses::of(address, scheme, &names));
     ready(Listening {
         socket: socket.clone(),
-        tcp: address,
+        page: addresses.as_ref().map(Addresses::page),
     });
 
     let peers = UnixListenerStream::new(unix).filter_map(move |stream| {
@@ -151,9 +177,9 @@ pub async fn serve(
     });
     let over_unix = router.serve_with_incoming(peers);
     let over_tcp = async {
-        if let (Some(tcp), Some(address)) = (tcp, address) {
-            let glass = Glass::new(engine, tokens, capabilities, address, routes);
-            http::serve(tcp, glass.router()).await;
+        if let (Some(tcp), Some(addresses)) = (tcp, addresses) {
+            let glass = Glass::new(engine, tokens, capabilities, addresses, routes);
+            http::serve(tcp, tls, glass.router()).await;
         }
         std::future::pending().await
     };
@@ -212,8 +238,8 @@ fn open_socket(path: &Path) -> Result<UnixListener, ServeError> {
     listener.map_err(failed)
 }
 
-async fn open_tcp(address: SocketAddr) -> Result<TcpListener, ServeError> {
-    if !address.ip().is_loopback() {
+async fn open_tcp(address: SocketAddr, exposure: &Exposure) -> Result<TcpListener, ServeError> {
+    if !address.ip().is_loopback() && matches!(exposure, Exposure::Loopback) {
         return Err(ServeError::NotLoopback(address));
     }
     let failed = |source| ServeError::Tcp { address, source };

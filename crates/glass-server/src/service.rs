@@ -9,7 +9,7 @@ use crate::translate::{
     answer_from_wire, approval_to_wire, check_from_wire, order_from_wire, session_to_wire,
     spawn_from_wire, spec_from_wire, threshold_of, wait_from_wire, waited_to_wire,
 };
-use crate::{audit, background, history, status};
+use crate::{audit, background, history, recording, search, status, text};
 use glass_model::{EventIndex, ShellId};
 use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
@@ -19,8 +19,8 @@ use glass_session::{Caller, Checked, CreateError, Engine, ExecuteError, Reader, 
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Response, Status};
 
 /// Messages of a stream that wait for a slow client.
@@ -72,6 +72,7 @@ impl ShellExec for Service {
     type AttachStream = Answers<wire::AttachOutput>;
     type WatchCapabilitiesStream = Answers<wire::Capabilities>;
     type ReadAuditStream = Answers<wire::AuditRecord>;
+    type ExportRecordingStream = Answers<wire::RecordingChunk>;
 
     async fn create_session(
         &self,
@@ -394,6 +395,38 @@ impl ShellExec for Service {
                 .await
                 .map_err(|_| Status::internal("verifying the audit failed"))?;
         verified.map(Response::new)
+    }
+
+    async fn read_text(
+        &self,
+        request: Request<wire::ReadTextRequest>,
+    ) -> Result<Response<wire::ReadTextResponse>, Status> {
+        let caller = self.caller(&request)?;
+        let read = text::read(&self.engine, caller, request.into_inner()).await;
+        read.map(Response::new)
+    }
+
+    async fn search(
+        &self,
+        request: Request<wire::SearchRequest>,
+    ) -> Result<Response<wire::SearchResponse>, Status> {
+        let caller = self.caller(&request)?;
+        let found = search::search(&self.engine, caller, request.into_inner()).await;
+        found.map(Response::new)
+    }
+
+    async fn export_recording(
+        &self,
+        request: Request<wire::SessionRef>,
+    ) -> Result<Response<Self::ExportRecordingStream>, Status> {
+        let caller = self.caller(&request)?;
+        let id = request.into_inner().session_id;
+        let chunks = recording::open(&self.engine, &caller, &id).map_err(status::lookup)?;
+        let answers = ReceiverStream::new(chunks).map(|chunk| {
+            let data = chunk.map_err(status::lookup)?;
+            Ok(wire::RecordingChunk { data })
+        });
+        Ok(Response::new(Box::pin(answers)))
     }
 }
 

@@ -3,7 +3,8 @@
 use glass_proto::HINT_KEY;
 use glass_session::WriteError;
 use glass_session::{
-    AnswerError, CannotRemember, CreateError, ExecuteError, LookupError, NoWalls, WaitError,
+    AnswerError, CannotRemember, CreateError, ExecuteError, LookupError, NoWalls, SearchError,
+    WaitError,
 };
 use std::error::Error;
 use tonic::metadata::MetadataMap;
@@ -62,6 +63,17 @@ pub(crate) fn lookup(error: LookupError) -> Status {
             Code::Unavailable,
             message,
             "try again; commands go on meanwhile",
+        ),
+    }
+}
+
+pub(crate) fn search(error: SearchError) -> Status {
+    match error {
+        SearchError::Lookup(error) => lookup(error),
+        SearchError::Text(_) => with_hint(
+            Code::InvalidArgument,
+            describe(&error),
+            "give some text, or a shorter regular expression",
         ),
     }
 }

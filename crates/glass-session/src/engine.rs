@@ -15,6 +15,7 @@ mod output;
 mod overview;
 mod page;
 mod projection;
+mod search;
 mod start;
 mod terminal;
 mod terminals;
@@ -45,6 +46,7 @@ pub use hooks::Wording;
 pub use output::{Gathered, OutputFile};
 pub use page::OutputPage;
 pub use projection::{Late, Projection};
+pub use search::{Hit, SearchError, SearchSpec, Searched, Spot};
 pub use timeouts::Timeouts;
 pub use wait::{Held, WaitSpec, Waited};
 

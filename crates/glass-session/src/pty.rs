@@ -28,6 +28,7 @@ mod look;
 mod orders;
 mod plain;
 mod preamble;
+mod question;
 mod queue;
 mod sizing;
 mod start;
@@ -51,6 +52,7 @@ use glass_vt::sieve::{Sieve, Sifted};
 use handover::Offer;
 use look::Seen;
 use plain::{Plain, Stirred};
+use question::Question;
 use queue::Queue;
 use sizing::Sizing;
 use std::collections::VecDeque;
@@ -166,6 +168,9 @@ pub(crate) struct Task {
     input_room: Arc<Semaphore>,
     buffer: Vec<u8>,
     deserted_until: Option<Instant>,
+    question: Question,
+    /// How many may type, as everybody was told.
+    keyboards_told: Option<usize>,
     name_at: Option<Instant>,
     retry_at: Option<Instant>,
     backlog: VecDeque<(Vec<Change>, Vec<Event>)>,
@@ -274,6 +279,7 @@ impl Task {
             self.deserted_until,
             self.display.due(),
             self.sizing.due(),
+            self.question.due(),
             self.close_by(),
             self.abandoned_at(),
             self.handover_due(),
@@ -304,6 +310,9 @@ impl Task {
         }
         if let Some(size) = self.sizing.take_due(now) {
             self.apply_size(size);
+        }
+        if is_due(self.question.due()) {
+            self.look_for_question();
         }
         if is_due(self.abandoned_at()) {
             self.abandon();
@@ -355,7 +364,9 @@ impl Task {
     fn take_bytes(&mut self, bytes: &[u8]) {
         self.record(bytes);
         self.beliefs.shown(bytes);
-        let replies = self.display.feed(bytes, Instant::now());
+        let now = Instant::now();
+        self.question.wrote(bytes, now);
+        let replies = self.display.feed(bytes, now);
         if !replies.is_empty() {
             self.say(replies.into());
         }

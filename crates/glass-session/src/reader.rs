@@ -70,7 +70,7 @@ impl Reader {
 
     /// Whether every event before this one was told; the little that is held
     /// back may still follow.
-    pub(crate) fn is_past(&self, index: EventIndex) -> bool {
+    pub fn is_past(&self, index: EventIndex) -> bool {
         let next = self
             .waiting
             .front()

@@ -73,6 +73,20 @@ impl Store {
         list(&self.reader(), &sql, [id.as_str()], row::execution::read)
     }
 
+    /// Executions that were accepted before another, the newest first.
+    pub fn executions_before(
+        &self,
+        shell: ShellId,
+        max: usize,
+    ) -> Result<Vec<Execution>, ReadError> {
+        let sql = format!(
+            "{} WHERE shell_id < ?1 ORDER BY shell_id DESC LIMIT ?2",
+            row::execution::SELECT
+        );
+        let params = (shell.0, saturate(max as u64));
+        list(&self.reader(), &sql, params, row::execution::read)
+    }
+
     /// The execution of a session that was accepted last, of those that are over.
     pub fn last_ended(&self, id: &SessionId) -> Result<Option<Execution>, ReadError> {
         let sql = format!(

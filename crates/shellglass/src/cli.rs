@@ -10,6 +10,7 @@ mod sandbox;
 use crate::commands::filter::Filter;
 use crate::config::{Listen, ModeName, StartupName};
 use clap::{Args, Parser, Subcommand};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
@@ -110,10 +111,20 @@ pub(crate) struct Doctor {
 /// address, which has the token in it.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Serve the page and gRPC on this loopback address instead of
-    /// 127.0.0.1:7583; "none" for nowhere.
+    /// Serve the page and gRPC on this address instead of 127.0.0.1:7583; "none"
+    /// for nowhere. One that other machines can reach needs a certificate.
     #[arg(long, value_name = "ADDR:PORT")]
     pub listen: Option<Listen>,
+    /// Serve the page with this certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_certificate: Option<PathBuf>,
+    /// The certificate's key (PEM).
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
+    /// Say the address of --listen a second time to serve it to other machines
+    /// without a certificate: whoever is on the way reads and writes everything.
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub listen_without_tls: Option<SocketAddr>,
     /// Listen on this Unix socket.
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
@@ -257,14 +268,24 @@ pub(crate) struct Cancel {
     pub id: String,
 }
 
-/// What ran in a session, in order.
+/// What ran in a session, in order; with --grep, what ran anywhere and has a text.
 #[derive(Debug, Args)]
 pub(crate) struct History {
     /// The session's id.
-    pub id: String,
-    /// Print every event as JSON.
+    #[arg(required_unless_present = "grep")]
+    pub id: Option<String>,
+    /// Print every event as JSON; with --grep, one JSON object for each answer.
     #[arg(long)]
     pub json: bool,
+    /// Look for this text in commands and output, the newest first.
+    #[arg(long, value_name = "TEXT")]
+    pub grep: Option<String>,
+    /// The text is a regular expression over lines.
+    #[arg(long, requires = "grep")]
+    pub regex: bool,
+    /// Print the session as an asciicast (version 2).
+    #[arg(long, conflicts_with_all = ["json", "grep"])]
+    pub asciicast: bool,
 }
 
 /// Both streams of an execution, as they arrived.

@@ -25,7 +25,7 @@ pub(crate) use layers::{Loaded, Sources, load};
 pub(crate) use policy::Level;
 pub(crate) use redaction::RedactionSettings;
 pub(crate) use sandbox::KindName;
-pub(crate) use settings::{CgroupUse, Listen, ModeName, Settings, StartupName};
+pub(crate) use settings::{CgroupUse, DaemonSettings, Listen, ModeName, Settings, StartupName};
 pub(crate) use show::render;
 
 /// The configuration's JSON schema.

@@ -103,7 +103,8 @@ fn refused(headers: &HeaderMap) -> Result<(), Status> {
     }
 }
 
-fn error(status: &Status) -> Response {
+/// An error as all of them look.
+pub(super) fn error(status: &Status) -> Response {
     let (http, kind) = meaning(status.code());
     let hint = status.metadata().get(HINT_KEY);
     let hint = hint.and_then(|hint| hint.to_str().ok()).unwrap_or_default();

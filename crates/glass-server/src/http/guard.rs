@@ -10,25 +10,85 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower::{Service, ServiceExt as _};
 
 /// How we are called.
-pub(super) struct Addresses {
+pub(crate) struct Addresses {
+    /// Names with their ports, as a browser sends them.
     hosts: Vec<String>,
+    /// Whether every address of this machine is ours.
+    is_any: bool,
+    scheme: Scheme,
     policy: HeaderValue,
     port: u16,
 }
 
+/// What an address begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    Http,
+    Https,
+}
+
+impl Scheme {
+    fn prefix(self) -> &'static str {
+        match self {
+            Scheme::Http => "http://",
+            Scheme::Https => "https://",
+        }
+    }
+
+    fn sockets(self) -> &'static str {
+        match self {
+            Scheme::Http => "ws://",
+            Scheme::Https => "wss://",
+        }
+    }
+
+    /// The port that browsers do not say.
+    fn port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+        }
+    }
+}
+
 impl Addresses {
-    /// The names under which a loopback address is reached.
-    pub(super) fn of(address: SocketAddr) -> Addresses {
+    /// The names under which an address is reached, and those that it has besides.
+    pub(crate) fn of(address: SocketAddr, scheme: Scheme, names: &[String]) -> Addresses {
         let port = address.port();
-        let hosts = vec![address.to_string(), format!("localhost:{port}")];
-        let sockets: Vec<String> = hosts.iter().map(|host| format!("ws://{host}")).collect();
+        let with_port = |name: &str| match name.contains(':') {
+            true => name.to_owned(),
+            false if port == scheme.port() => name.to_owned(),
+            false => format!("{name}:{port}"),
+        };
+        let mut hosts: Vec<String> = names.iter().map(|name| with_port(name)).collect();
+        let is_any = address.ip().is_unspecified();
+        let own = match address.ip() {
+            IpAddr::V6(ip) => format!("[{ip}]"),
+            IpAddr::V4(ip) => ip.to_string(),
+        };
+        let own = if is_any { "127.0.0.1" } else { &own };
+        if own.starts_with('[') {
+            hosts.push(format!("{own}:{port}"));
+        } else {
+            hosts.push(with_port(own));
+        }
+        if is_any || address.ip().is_loopback() {
+            hosts.push(with_port("localhost"));
+        }
+        // What a header cannot carry is nobody's name.
+        hosts.retain(|host| {
+            host.bytes()
+                .all(|byte| byte.is_ascii_graphic() && byte != b';')
+        });
+        let socket = |host: &String| format!("{}{host}", scheme.sockets());
+        let sockets: Vec<String> = hosts.iter().map(socket).collect();
         // The terminal makes its styles as it goes, so styles may be inline;
         // scripts may not.
         let policy = format!(
@@ -39,9 +99,17 @@ impl Addresses {
         );
         Addresses {
             hosts,
+            is_any,
+            scheme,
             policy: HeaderValue::from_str(&policy).expect("addresses are plain text"),
             port,
         }
+    }
+
+    /// The page's address, as a person opens it.
+    pub(crate) fn page(&self) -> String {
+        let host = self.hosts.first().map_or("", String::as_str);
+        format!("{}{host}", self.scheme.prefix())
     }
 
     /// The port, by which pages of several daemons are told apart.
@@ -49,14 +117,33 @@ impl Addresses {
         self.port
     }
 
-    fn has_host(&self, host: &str) -> bool {
-        self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
+    /// Whether what is sent to us cannot be read on the way.
+    pub(super) fn is_secure(&self) -> bool {
+        self.scheme == Scheme::Https
     }
 
-    fn has_origin(&self, origin: &str) -> bool {
+    /// A name that was made to point here is not ours; a number cannot be made
+    /// to, so where every address of this machine is served, all of them are.
+    fn has_host(&self, host: &str) -> bool {
+        self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host)) || self.has_number(host)
+    }
+
+    fn has_number(&self, host: &str) -> bool {
+        let with_port = || host.parse::<SocketAddr>().ok();
+        let is_ours = with_port().is_some_and(|address| address.port() == self.port);
+        let is_bare = self.port == self.scheme.port() && host.parse::<IpAddr>().is_ok();
+        self.is_any && (is_ours || is_bare)
+    }
+
+    /// Whether a page of this origin is ours. Another machine's page has a number
+    /// too, so there it has to be the one that was called.
+    fn has_origin(&self, origin: &str, called: Option<&str>) -> bool {
         origin
-            .strip_prefix("http://")
-            .is_some_and(|host| self.has_host(host))
+            .strip_prefix(self.scheme.prefix())
+            .is_some_and(|host| {
+                self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
+                    || (self.has_number(host) && called == Some(host))
+            })
     }
 
     /// Why a request is refused, if it is. `authority` is what a request of
@@ -73,11 +160,13 @@ impl Addresses {
         if !named_well || hosts.next().is_some() {
             return Some("the Host is not one of this daemon's addresses");
         }
-        self.foreign_origin(headers)
+        let called = headers.get(header::HOST).and_then(|it| it.to_str().ok());
+        self.foreign_origin(headers, authority.or(called))
     }
 
-    fn foreign_origin(&self, headers: &HeaderMap) -> Option<&'static str> {
-        let is_ours = |origin: &HeaderValue| origin.to_str().is_ok_and(|it| self.has_origin(it));
+    fn foreign_origin(&self, headers: &HeaderMap, called: Option<&str>) -> Option<&'static str> {
+        let is_ours =
+            |origin: &HeaderValue| origin.to_str().is_ok_and(|it| self.has_origin(it, called));
         if !headers.get_all(header::ORIGIN).iter().all(is_ours) {
             return Some("the Origin is not one of this daemon's addresses");
         }
@@ -149,7 +238,7 @@ impl Service<Request<Body>> for Switch {
         // Clients call the authority what they like, and each call has a token;
         // but a browser has no business here.
         let headers = request.headers();
-        if let Some(why) = self.glass.addresses.foreign_origin(headers) {
+        if let Some(why) = self.glass.addresses.foreign_origin(headers, None) {
             let refused = (StatusCode::FORBIDDEN, format!("{why}\n")).into_response();
             return Box::pin(std::future::ready(Ok(refused)));
         }
@@ -159,11 +248,21 @@ impl Service<Request<Body>> for Switch {
 
 #[cfg(test)]
 mod tests {
-    use super::Addresses;
+    use super::{Addresses, Scheme};
     use axum::http::{HeaderMap, header};
 
     fn passes(authority: Option<&str>, hosts: &[&str], origin: Option<&str>) -> bool {
-        let addresses = Addresses::of("127.0.0.1:7583".parse().expect("an address"));
+        let address = "127.0.0.1:7583".parse().expect("an address");
+        let addresses = Addresses::of(address, Scheme::Http, &[]);
+        pass_at(&addresses, authority, hosts, origin)
+    }
+
+    fn pass_at(
+        addresses: &Addresses,
+        authority: Option<&str>,
+        hosts: &[&str],
+        origin: Option<&str>,
+    ) -> bool {
         let mut headers = HeaderMap::new();
         for host in hosts {
             headers.append(header::HOST, host.parse().expect("a host"));
@@ -218,5 +317,43 @@ mod tests {
                 "{foreign}"
             );
         }
+    }
+
+    #[test]
+    fn beyond_loopback_numbers_and_given_names_are_ours_and_other_names_are_not() {
+        let any = "0.0.0.0:7583".parse().expect("an address");
+        let names = ["build.example".to_owned()];
+        let addresses = Addresses::of(any, Scheme::Https, &names);
+        assert_eq!(addresses.page(), "https://build.example:7583");
+        let passes = |host: &str, origin: Option<&str>| pass_at(&addresses, None, &[host], origin);
+        for host in [
+            "build.example:7583",
+            "192.0.2.7:7583",
+            "localhost:7583",
+            "[2001:db8::1]:7583",
+        ] {
+            assert!(passes(host, None), "{host}");
+            assert!(passes(host, Some(&format!("https://{host}"))), "{host}");
+            assert!(!passes(host, Some(&format!("http://{host}"))), "{host}");
+            assert!(!passes(host, Some("https://192.0.2.66:7583")), "{host}");
+        }
+        for host in [
+            "evil.example:7583",
+            "192.0.2.7:80",
+            "192.0.2.7",
+            "build.example",
+        ] {
+            assert!(!passes(host, None), "{host}");
+        }
+        let usual = "192.0.2.7:443".parse().expect("an address");
+        let addresses = Addresses::of(usual, Scheme::Https, &[]);
+        assert_eq!(addresses.page(), "https://192.0.2.7");
+        assert!(pass_at(
+            &addresses,
+            None,
+            &["192.0.2.7"],
+            Some("https://192.0.2.7")
+        ));
+        assert!(!pass_at(&addresses, None, &["192.0.2.8"], None));
     }
 }

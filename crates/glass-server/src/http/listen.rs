@@ -1,13 +1,16 @@
 //! Connections over TCP, HTTP/1.1 and HTTP/2 alike.
 
+use super::Tls;
 use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 /// Connections at once; more wait to be accepted.
 const CONNECTIONS_MAX: usize = 1024;
@@ -27,8 +30,11 @@ const PING_DEADLINE: Duration = Duration::from_secs(30);
 /// many open files, does not go away at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// Time for a client to agree on keys.
+const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(10);
+
 /// Serves for ever.
-pub(crate) async fn serve(listener: TcpListener, router: Router) {
+pub(crate) async fn serve(listener: TcpListener, tls: Option<Tls>, router: Router) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let builder = Arc::new(builder());
     loop {
@@ -42,19 +48,29 @@ pub(crate) async fn serve(listener: TcpListener, router: Router) {
                 continue;
             }
         };
-        let (builder, router) = (builder.clone(), router.clone());
+        // What is typed and shown must not wait for more.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection cannot be made prompt");
+        }
+        let (builder, router, tls) = (builder.clone(), router.clone(), tls.clone());
         tokio::spawn(async move {
-            attend(&builder, stream, router).await;
+            match tls {
+                None => attend(&builder, stream, router).await,
+                Some(tls) => match timeout(HANDSHAKE_DEADLINE, tls.accept(stream)).await {
+                    Ok(Ok(stream)) => attend(&builder, stream, router).await,
+                    Ok(Err(error)) => tracing::debug!(%error, "no keys were agreed on"),
+                    Err(_) => tracing::debug!("no keys were agreed on in time"),
+                },
+            }
             drop(permit);
         });
     }
 }
 
-async fn attend(builder: &Builder<TokioExecutor>, stream: TcpStream, router: Router) {
-    // What is typed and shown must not wait for more.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection cannot be made prompt");
-    }
+async fn attend<S>(builder: &Builder<TokioExecutor>, stream: S, router: Router)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let service = TowerToHyperService::new(router);
     let served = builder
         .serve_connection_with_upgrades(TokioIo::new(stream), service)

@@ -41,5 +41,10 @@ pub(super) async fn log_out(State(glass): State<Arc<Glass>>) -> Response {
 
 fn set_cookie(glass: &Glass, value: &str, seconds: u64) -> String {
     let name = cookie_name(glass.addresses.port());
-    format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}")
+    let secure = if glass.addresses.is_secure() {
+        "; Secure"
+    } else {
+        ""
+    };
+    format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}")
 }

@@ -242,6 +242,20 @@ impl Clients {
         }
     }
 
+    /// How many may type.
+    pub(super) fn keyboards(&self) -> usize {
+        let types =
+            |entry: &&Entry| entry.access == Access::Interactive && entry.client.strong_count() > 0;
+        self.entries.iter().filter(types).count()
+    }
+
+    /// Tells everybody something.
+    pub(super) fn tell(&self, shown: &Shown) {
+        for (_, client) in self.each() {
+            client.show(shown.clone());
+        }
+    }
+
     pub(super) fn flash(&self, id: ClientId) {
         for (_, client) in self.each().filter(|(each, _)| *each == id) {
             client.show(Shown::ReadOnlyInput);

@@ -5,7 +5,7 @@ use super::queue::Submission;
 use super::{Ending, Task, Typed, write_some};
 use crate::actor::{Message, NotTaken};
 use crate::routes::Note;
-use crate::view::Access;
+use crate::view::{Access, Shown};
 use bytes::{Buf as _, Bytes};
 use glass_model::{Role, SandboxPolicy};
 use glass_spawn::terminal;
@@ -157,6 +157,8 @@ impl Task {
             self.display.resize(size);
         }
         self.draw(id);
+        self.question.tell_again(Instant::now());
+        self.keyboards_told = None;
         if let Some(size) = size {
             self.apply_size(size);
         }
@@ -187,6 +189,18 @@ impl Task {
         } else {
             self.unwatched_since = None;
             self.vote();
+            self.tell_keyboards();
+        }
+    }
+
+    /// Tells everybody how many may type, when that has changed.
+    fn tell_keyboards(&mut self) {
+        let count = self.clients.keyboards();
+        if self.keyboards_told.replace(count) != Some(count) {
+            self.clients.tell(&Shown::Property {
+                name: "keyboards",
+                value: count.to_string(),
+            });
         }
     }
 

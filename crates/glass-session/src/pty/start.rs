@@ -216,6 +216,8 @@ impl Ready {
             input_room,
             buffer: Vec::new(),
             deserted_until: None,
+            question: super::question::Question::default(),
+            keyboards_told: None,
             name_at: None,
             retry_at: None,
             backlog: VecDeque::new(),

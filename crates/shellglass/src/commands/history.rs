@@ -1,4 +1,6 @@
-//! `history`: what ran in a session.
+//! `history`: what ran in a session, or anywhere.
+
+mod search;
 
 use crate::cli::History;
 use crate::client::{Client, Context, connect};
@@ -7,23 +9,42 @@ use crate::commands::session::time;
 use crate::error::Failure;
 use crate::stdout;
 use glass_proto::json;
-use glass_proto::shellglass::v1::{Execution, HistoryRequest, SessionHistory};
+use glass_proto::shellglass::v1::{Execution, HistoryRequest, SessionHistory, SessionRef};
 use std::process::ExitCode;
 
 /// Prints a session's history.
 pub(super) async fn history(arguments: &History) -> Result<ExitCode, Failure> {
     let mut client = connect(&Context::load()?).await?;
+    if let Some(text) = &arguments.grep {
+        return search::search(&mut client, arguments, text).await;
+    }
+    let id = arguments.id.clone().unwrap_or_default();
+    if arguments.asciicast {
+        return recording(&mut client, id).await;
+    }
     if arguments.json {
-        let history = whole(&mut client, &arguments.id).await?;
+        let history = whole(&mut client, &id).await?;
         stdout::print_json(&json::value(&history))?;
     } else {
         let request = HistoryRequest {
-            session_id: arguments.id.clone(),
+            session_id: id,
             omit_events: true,
             ..HistoryRequest::default()
         };
         let history = client.get_session_history(request).await?.into_inner();
         stdout::print(&history.executions.iter().map(line).collect::<String>())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a session as an asciicast.
+async fn recording(client: &mut Client, session_id: String) -> Result<ExitCode, Failure> {
+    let asked = client.export_recording(SessionRef { session_id }).await?;
+    let mut chunks = asked.into_inner();
+    while let Some(chunk) = chunks.message().await? {
+        if stdout::write(&chunk.data)? == stdout::Reader::Gone {
+            break;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! `serve`: the daemon, in the foreground or in the background.
 
 mod daemon;
+mod exposure;
 mod log;
 mod pid;
 mod plan;

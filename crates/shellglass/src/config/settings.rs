@@ -49,8 +49,18 @@ pub(crate) struct Settings {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DaemonSettings {
     /// Where to listen beside the Unix socket: "auto" (127.0.0.1:7583, or any
-    /// free port where that is taken), "none", or a loopback address and port.
+    /// free port where that is taken), "none", or an address and port; one that
+    /// other machines can reach needs a certificate.
     pub listen: Listen,
+    /// The certificate with which the page is served, a PEM file; empty for none.
+    pub tls_certificate: String,
+    /// Its key, a PEM file.
+    pub tls_key: String,
+    /// Names by which browsers call the page beside its address.
+    pub names: Vec<String>,
+    /// Serve an address that other machines can reach without a certificate: the
+    /// address of `listen`, said a second time.
+    pub listen_without_tls: String,
     /// The Unix socket; empty for `daemon.sock` in the runtime directory.
     pub socket: String,
     /// Where the journal lives; empty for the usual place.
@@ -63,6 +73,10 @@ impl Default for DaemonSettings {
     fn default() -> DaemonSettings {
         DaemonSettings {
             listen: Listen::Auto,
+            tls_certificate: String::new(),
+            tls_key: String::new(),
+            names: Vec::new(),
+            listen_without_tls: String::new(),
             socket: String::new(),
             data_dir: String::new(),
             log: "info".to_owned(),
@@ -188,7 +202,7 @@ pub(crate) enum Listen {
     Auto,
     /// Nowhere.
     Nowhere,
-    /// On this loopback address.
+    /// On this address.
     On(SocketAddr),
 }
 
@@ -226,10 +240,7 @@ impl std::str::FromStr for Listen {
             _ => {}
         }
         match text.parse::<SocketAddr>() {
-            Ok(address) if address.ip().is_loopback() => Ok(Listen::On(address)),
-            Ok(address) => Err(format!(
-                "{address} can be reached from other machines; only loopback addresses are served"
-            )),
+            Ok(address) => Ok(Listen::On(address)),
             Err(_) => Err(format!(
                 "'{text}' is neither \"auto\", \"none\" nor an address such as \"127.0.0.1:7583\""
             )),

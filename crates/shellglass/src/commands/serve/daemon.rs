@@ -1,6 +1,7 @@
 //! The daemon itself: journal, keeper, sessions, service, in this order, each
 //! of which needs the one before.
 
+use super::exposure;
 use super::pid::PidFile;
 use super::plan::Plan;
 use super::tokens;
@@ -47,6 +48,7 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     // From here on a signal ends us in order, also while we begin.
     let stop = stop_signals()?;
+    let exposure = exposure::of(&plan.settings.daemon)?;
     let store = take_journal(plan).await?;
     let tokens = tokens::load(&plan.data_dir)?;
     let (keeper, events) = reach_keeper(plan).await?;
@@ -60,12 +62,15 @@ pub(super) async fn run(
         Listen::Nowhere => Tcp::Closed,
         Listen::On(address) => Tcp::At(address),
     };
+    let names = plan.settings.daemon.names.clone();
     let mut announced = Ok(());
     let ready = |listening| announced = announce(&places(&listening, &tokens));
     let options = Options {
         engine,
         socket: plan.socket.clone(),
         listen,
+        exposure,
+        names,
         tokens: tokens.clone(),
     };
     let mut end = End::Asked;
@@ -213,8 +218,8 @@ fn redaction(plan: &Plan) -> Result<Option<Redaction>, Failure> {
 /// Where we listen, as a person copies it.
 fn places(listening: &Listening, tokens: &Tokens) -> String {
     let unix = format!("unix:{}", listening.socket.display());
-    match listening.tcp {
-        Some(address) => format!("{unix} and http://{address}/#token={}", tokens.person),
+    match &listening.page {
+        Some(page) => format!("{unix} and {page}/#token={}", tokens.person),
         None => unix,
     }
 }

@@ -1,6 +1,7 @@
 //! What a daemon needs to know before it begins: flags over configuration, and
 //! every path absolute.
 
+use super::exposure;
 use crate::cli::Serve;
 use crate::client;
 use crate::config::{self, CgroupUse, ModeName, Settings, Sources, StartupName};
@@ -44,6 +45,8 @@ impl Plan {
         if let Some(listen) = arguments.listen {
             settings.daemon.listen = listen;
         }
+        exposure::put_flags(arguments, &mut settings.daemon)?;
+        exposure::check(&settings.daemon)?;
         let data_dir = match &arguments.data_dir {
             Some(given) => absolute(given)?,
             None => absolute(&client::data_dir(&dirs, &settings))?,
@@ -92,6 +95,7 @@ impl Plan {
         if let Some(listen) = given.listen {
             arguments.extend(["--listen".into(), listen.to_string().into()]);
         }
+        arguments.extend(exposure::arguments(given)?);
         Ok(arguments)
     }
 
@@ -172,7 +176,7 @@ fn fingerprint(path: &Path) -> u32 {
     })
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|error| {
         Failure::new(
             Kind::Failed,

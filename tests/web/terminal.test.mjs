@@ -1,0 +1,184 @@
+// What programs in terminals want of a person: answers, keys, the clipboard.
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { after, afterEach, before, test } from 'node:test';
+import { Browser, barriers, clipboard, rows, select, untilRow } from './browser.mjs';
+import { Daemon, until } from './daemon.mjs';
+
+let daemon;
+let browser;
+
+before(async () => {
+  daemon = await Daemon.start();
+  browser = await Browser.open();
+});
+after(async () => {
+  await browser.close();
+  await daemon.end();
+});
+afterEach(async () => {
+  for (const page of browser.context.pages()) await page.close();
+  assert.deepEqual(browser.errors, []);
+});
+
+/** A terminal of one's own, with its keyboard. */
+async function terminal(page) {
+  await page.getByRole('button', { name: 'New terminal' }).click();
+  await page.getByText('your keyboard').waitFor();
+  await page.locator('.screen').click();
+}
+
+/** Every file below a folder. */
+function files(folder) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = `${folder}/${name}`;
+    const kind = statSync(path, { throwIfNoEntry: false });
+    if (kind?.isDirectory()) return files(path);
+    return kind?.isFile() ? [path] : [];
+  });
+}
+
+/** What a program writes to put a text on the clipboard. */
+function osc52(text) {
+  return `printf '\\033]52;c;${Buffer.from(text).toString('base64')}\\007'`;
+}
+
+test('a question gets a field, and a secret goes to the terminal and nowhere else', async () => {
+  const page = await browser.page(daemon.address);
+  await terminal(page);
+  const secret = 'Zwetschge-0815-Mus';
+  await page.keyboard.type(`read -rsp 'The word: ' word; echo; echo "it has \${#word} letters"\n`);
+  const ask = page.getByRole('form', { name: 'A question' });
+  const field = ask.getByLabel('The word:');
+  await field.waitFor();
+  assert.equal(await field.getAttribute('type'), 'password');
+  assert.deepEqual(await barriers(page), []);
+  await field.fill(secret);
+  const sent = [];
+  page.on('request', (request) => sent.push(request.postData() ?? ''));
+  await field.press('Enter');
+  await untilRow(page, 'its length', (row) => row === `it has ${secret.length} letters`);
+  await ask.waitFor({ state: 'detached' });
+  assert.ok(!sent.some((body) => body.includes(secret)), 'no call has it');
+  assert.ok(!(await rows(page)).join('\n').includes(secret), 'it is not shown');
+  const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]) + document.documentElement.outerHTML);
+  assert.ok(!kept.includes(secret), 'the page has forgotten it');
+  const holding = files(daemon.home).filter((path) => readFileSync(path).includes(secret));
+  assert.deepEqual(holding, [], 'no file of the daemon has it');
+});
+
+test('a question that is answered openly, seen by another who takes the keyboard', async () => {
+  const page = await browser.page(daemon.address);
+  await terminal(page);
+  await page.keyboard.type(`read -rp 'Continue? [y/N] ' word; echo "said $word"\n`);
+  await page.getByRole('form', { name: 'A question' }).getByLabel('Continue? [y/N]').waitFor();
+  const other = await browser.page(page.url());
+  await other.getByRole('button', { name: 'Take the keyboard to answer' }).click();
+  const field = other.getByRole('form', { name: 'A question' }).getByLabel('Continue? [y/N]');
+  assert.equal(await field.getAttribute('type'), 'text');
+  await field.fill('y');
+  await field.press('Enter');
+  for (const view of [page, other]) await untilRow(view, 'the answer', (row) => row === 'said y');
+  await page.getByRole('form', { name: 'A question' }).waitFor({ state: 'detached' });
+});
+
+test('Option moves by words, and deletes one', async () => {
+  const page = await browser.page(daemon.address);
+  await terminal(page);
+  await page.keyboard.type('cat -v\n');
+  await untilRow(page, 'the command', (row) => row.endsWith('cat -v'));
+  for (const key of ['Alt+ArrowLeft', 'Alt+ArrowRight', 'Alt+Backspace']) await page.keyboard.press(key);
+  await page.keyboard.press('Enter');
+  // The terminal's line discipline takes the DEL itself, and with it the ESC.
+  await untilRow(page, 'what was sent', (row) => row === '^[b^[f');
+});
+
+test('a program copies into the clipboard, never silently', async () => {
+  const page = await browser.page(daemon.address);
+  await terminal(page);
+  await page.evaluate(() => navigator.clipboard.writeText('before'));
+  await page.keyboard.type(`${osc52('from a program')}\n`);
+  await page.getByText('The terminal copied 14 characters.').waitFor();
+  assert.equal(await clipboard(page), 'from a program');
+  // What is asked for, or too much, is ignored.
+  await page.keyboard.type(`printf '\\033]52;c;?\\007'; printf '\\033]52;c;%s\\007' "$(head -c 1500000 /dev/zero | base64 -w0)"; echo done-$((1 + 1))\n`);
+  await untilRow(page, 'the end', (row) => row === 'done-2');
+  assert.equal(await clipboard(page), 'from a program');
+
+  const id = await daemon.session('watched');
+  await select(page, id);
+  await daemon.run(id, `${osc52('from another')}; sleep 0.1`);
+  const button = page.getByRole('button', { name: 'Copy to clipboard' });
+  await button.waitFor();
+  assert.equal(await clipboard(page), 'from a program', 'somebody else does not write it');
+  await page.locator('.screen').click();
+  await page.keyboard.press('Escape');
+  await button.waitFor({ state: 'detached' });
+  assert.equal(await page.locator('.screen.flash').count(), 0, 'Escape was not sent');
+  await daemon.run(id, osc52('from another'));
+  await button.click();
+  await until('it is copied', async () => (await clipboard(page)) === 'from another');
+  // A replay offers nothing.
+  await page.reload();
+  await page.locator('.state[data-state="live"]').waitFor();
+  await untilRow(page, 'the replay', (row) => row.startsWith('$ printf'));
+  assert.equal(await button.count(), 0);
+});
+
+test('where the browser refuses the clipboard, a button stands at the cursor', async () => {
+  const page = await browser.page(daemon.address);
+  await terminal(page);
+  await page.evaluate(() => {
+    const real = navigator.clipboard.writeText.bind(navigator.clipboard);
+    let isFirst = true;
+    navigator.clipboard.writeText = (text) => {
+      if (!isFirst) return real(text);
+      isFirst = false;
+      return Promise.reject(new Error('no'));
+    };
+  });
+  await page.keyboard.type(`${osc52('by hand')}\n`);
+  await page.getByRole('button', { name: 'Copy to clipboard' }).click();
+  await until('it is copied', async () => (await clipboard(page)) === 'by hand');
+});
+
+test('links open only where they lead to a page', async () => {
+  const id = await daemon.session('links');
+  const page = await browser.page(daemon.address);
+  await page.evaluate(() => {
+    window.opened = [];
+    window.open = (uri) => { window.opened.push(uri); return null; };
+  });
+  await select(page, id);
+  const link = (uri, text) => `printf '\\033]8;;${uri}\\007${text}\\033]8;;\\007\\n'`;
+  await daemon.run(id, `${link('javascript:alert(1)', 'script')}; ${link('file:///etc/passwd', 'file')}; ${link('https://example.org/x', 'page')}`);
+  await untilRow(page, 'the last', (row) => row === 'page');
+  const click = async (text) => {
+    const at = (await rows(page)).indexOf(text);
+    const box = await page.locator('.xterm-rows > div').nth(at).boundingBox();
+    const [x, y] = [box.x + 10, box.y + box.height / 2];
+    await page.mouse.move(x - 3, y);
+    await page.mouse.move(x, y, { steps: 3 });
+    await page.mouse.click(x, y);
+  };
+  await until('the page is opened', async () => {
+    await click('page');
+    return (await page.evaluate(() => window.opened)).length > 0;
+  });
+  for (const text of ['script', 'file', 'page']) await click(text);
+  const opened = await page.evaluate(() => window.opened);
+  assert.deepEqual([...new Set(opened)], ['https://example.org/x']);
+});
+
+test('a background command is written to', async () => {
+  const page = await browser.page(daemon.address);
+  const args = { command: 'read -r line; echo "heard $line"; sleep 100', enableWriteShellStdinTool: true, workingDirectory: daemon.home };
+  const begun = await daemon.call('SpawnBackground', { args });
+  const item = page.locator('.session', { hasText: 'heard' });
+  await item.click();
+  await page.locator('.state[data-state="live"]').waitFor();
+  await page.getByLabel('Its input').fill('a word');
+  await page.getByLabel('Its input').press('Enter');
+  await untilRow(page, 'the answer', (row) => row === 'heard a word');
+  await daemon.call('Cancel', { shellId: begun.success.shellId });
+});

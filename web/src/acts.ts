@@ -1,0 +1,86 @@
+// What a person can do with an execution.
+
+import { begin, call } from './api';
+import { complain, mention } from './state';
+import type { Execution, ModelText } from './wire';
+
+/** Output that is copied at most, in bytes. */
+const COPIED_BYTES_MAX = 1 << 20;
+
+/** A command that is accepted is not waited for longer. */
+const BEGIN_MS = 3000;
+
+/** What a command is put on the clipboard for. */
+export type Purpose = 'context' | 'fix' | 'explain';
+
+/** Does something, and says it if it fails. */
+async function tried(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    complain(error);
+  }
+}
+
+async function toClipboard(text: string, what: string): Promise<void> {
+  await navigator.clipboard.writeText(text);
+  mention(`${what} copied.`);
+}
+
+export function copyCommand(execution: Execution): Promise<void> {
+  return tried(() => toClipboard(execution.command, 'Command'));
+}
+
+/** Puts on the clipboard what shows a session in a terminal outside. */
+export function copyAttach(sessionId: string): Promise<void> {
+  return tried(() => toClipboard(`shellglass attach ${sessionId}`, 'The command for a terminal'));
+}
+
+/** The output as it was written, without secrets. */
+export async function rawOutput(shellId: number): Promise<{ text: string; isCut: boolean }> {
+  const request = { shellId, offset: '0', maxBytes: String(COPIED_BYTES_MAX) };
+  const answer = await call<{ output: string; nextOffset: string }>('ReadOutput', request);
+  const rest = { shellId, offset: answer.nextOffset, maxBytes: '1' };
+  const isCut = answer.output !== ''
+    && (await call<{ nextOffset: string }>('ReadOutput', rest)).nextOffset !== answer.nextOffset;
+  return { text: answer.output, isCut };
+}
+
+export function copyOutput(execution: Execution): Promise<void> {
+  return tried(async () => {
+    const { text, isCut } = await rawOutput(execution.shellId);
+    await toClipboard(text, isCut ? 'The first MiB of the output' : 'Output');
+  });
+}
+
+/** What a model reads of it. */
+export function modelText(shellId: number, markdownFor: Purpose | '' = ''): Promise<ModelText> {
+  return call<ModelText>('ReadText', { shellId, markdownFor });
+}
+
+/** Puts command, cleaned output and end on the clipboard, as Markdown. */
+export function copyMarkdown(execution: Execution, purpose: Purpose): Promise<void> {
+  return tried(async () => {
+    const { markdown } = await modelText(execution.shellId, purpose);
+    await toClipboard(markdown, 'Markdown for a model');
+  });
+}
+
+/** Runs the command again: in its session, where it ran, with the rights it had. */
+export function rerun(sessionId: string, execution: Execution): Promise<void> {
+  return tried(async () => {
+    const args = {
+      command: execution.command,
+      workingDirectory: execution.cwd,
+      requestedSandboxPolicy: execution.sandboxPolicy,
+    };
+    mention('Running it again.');
+    await begin('Run', { sessionId, args }, BEGIN_MS);
+  });
+}
+
+export function cancel(execution: Execution): Promise<void> {
+  return tried(async () => {
+    await call('Cancel', { shellId: execution.shellId });
+  });
+}
