@@ -13,6 +13,7 @@ mod guard;
 mod guesses;
 mod listen;
 mod login;
+mod mcp;
 mod metrics;
 mod pass;
 mod socket;
@@ -32,6 +33,7 @@ use tokio::sync::Semaphore;
 use tonic::service::Routes;
 
 pub(crate) use listen::serve;
+pub use mcp::Mcp;
 
 /// Views and event streams that may be open at once.
 const SOCKETS_MAX: usize = 256;
@@ -47,6 +49,7 @@ pub(crate) struct Glass {
     sockets: Arc<Semaphore>,
     /// The service itself, for the API.
     grpc: Router,
+    mcp: Mcp,
 }
 
 impl Glass {
@@ -57,6 +60,7 @@ impl Glass {
         capabilities: serde_json::Value,
         address: SocketAddr,
         grpc: Routes,
+        mcp: Mcp,
     ) -> Arc<Glass> {
         Arc::new(Glass {
             engine,
@@ -66,6 +70,7 @@ impl Glass {
             guesses: Guesses::default(),
             sockets: Arc::new(Semaphore::new(SOCKETS_MAX)),
             grpc: grpc.into_axum_router(),
+            mcp,
         })
     }
 
@@ -78,6 +83,7 @@ impl Glass {
             .route("/api/v1/{method}", any(api::call))
             .route("/ws/events", get(events::open))
             .route("/ws/terminal", get(terminal::open))
+            .route("/mcp", any(mcp::call))
             .route("/metrics", get(metrics::show))
             .fallback(assets::serve)
             .layer(DefaultBodyLimit::max(crate::serve::REQUEST_BYTES_MAX))

@@ -19,4 +19,5 @@ mod status;
 mod translate;
 
 pub use auth::Tokens;
+pub use http::Mcp;
 pub use serve::{Listening, Options, ServeError, Tcp, serve};

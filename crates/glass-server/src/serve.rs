@@ -1,7 +1,7 @@
 //! The listeners.
 
 use crate::auth::Tokens;
-use crate::http::{self, Glass};
+use crate::http::{self, Glass, Mcp};
 use crate::peer::Peer;
 use crate::service::Service;
 use glass_proto::DESCRIPTORS;
@@ -36,6 +36,8 @@ pub struct Options {
     pub listen: Tcp,
     /// What callers present over TCP.
     pub tokens: Tokens,
+    /// What answers at `/mcp`.
+    pub mcp: Mcp,
 }
 
 /// An address for TCP; loopback only.
@@ -109,6 +111,7 @@ pub async fn serve(
         socket,
         listen,
         tokens,
+        mcp,
     } = options;
     let unix = open_socket(&socket)?;
     let tcp = match listen {
@@ -152,7 +155,7 @@ pub async fn serve(
     let over_unix = router.serve_with_incoming(peers);
     let over_tcp = async {
         if let (Some(tcp), Some(address)) = (tcp, address) {
-            let glass = Glass::new(engine, tokens, capabilities, address, routes);
+            let glass = Glass::new(engine, tokens, capabilities, address, routes, mcp);
             http::serve(tcp, glass.router()).await;
         }
         std::future::pending().await
