@@ -5,7 +5,7 @@ use super::{Actor, Aftermath};
 use crate::context::now_ms;
 use crate::gate::{Asked, CannotRemember, Gate, Judged, Question};
 use crate::state::{Held, Input};
-use glass_model::{Answer, Approval, ApprovalId, ApprovalScope, EventBody, ShellId};
+use glass_model::{Answer, Approval, ApprovalId, EventBody, ShellId};
 use glass_store::Change;
 use std::time::{Duration, Instant};
 
@@ -96,7 +96,8 @@ impl Actor {
         };
         if answer.approve {
             // First what can fail, so that nothing runs that was not wanted so.
-            self.remember(&approval, answer.scope)?;
+            let memory = &self.gate.memory;
+            memory.take_answer(&approval, answer.scope, &self.context.remembered)?;
         }
         let reason = match answer.reason.trim() {
             "" => String::new(),
@@ -116,22 +117,6 @@ impl Actor {
             self.refuse(id, answer, "person", why).await;
         }
         Ok(true)
-    }
-
-    fn remember(&self, approval: &Approval, scope: ApprovalScope) -> Result<(), CannotRemember> {
-        let memory = &self.gate.memory;
-        match scope {
-            ApprovalScope::Once => return Ok(()),
-            ApprovalScope::Session => {
-                let (command, prefixes) = (&approval.command, &approval.prefixes);
-                memory.remember(&approval.task, command, prefixes, &approval.sandbox)?;
-            }
-            ApprovalScope::Always => self.context.remembered.remember(&approval.prefixes)?,
-        }
-        if approval.about_session {
-            memory.trust_session(&approval.task);
-        }
-        Ok(())
     }
 
     fn is_asked(&self, id: ShellId) -> bool {

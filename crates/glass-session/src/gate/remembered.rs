@@ -1,7 +1,7 @@
 //! What people have answered, for as long as they said.
 
 use crate::actor::lock;
-use glass_model::SandboxPolicy;
+use glass_model::{Approval, ApprovalScope, SandboxPolicy};
 use glass_policy::{Rule, RuleFile};
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -72,7 +72,7 @@ impl SessionMemory {
     }
 
     /// Notes that one has.
-    pub(crate) fn trust_session(&self, task: &str) {
+    fn trust_session(&self, task: &str) {
         let mut trusting = lock(&self.trusting);
         let known = trusting.iter().any(|trusted| trusted == task);
         // Whoever finds no room is asked again.
@@ -89,7 +89,28 @@ impl SessionMemory {
             .any(|(seen, text)| seen.is(task, sandbox) && text == command)
     }
 
-    pub(crate) fn remember(
+    /// Remembers what a person allowed as they want it to hold.
+    pub(crate) fn take_answer(
+        &self,
+        approval: &Approval,
+        scope: ApprovalScope,
+        always: &Remembered,
+    ) -> Result<(), CannotRemember> {
+        match scope {
+            ApprovalScope::Once => return Ok(()),
+            ApprovalScope::Session => {
+                let (command, prefixes) = (&approval.command, &approval.prefixes);
+                self.remember(&approval.task, command, prefixes, &approval.sandbox)?;
+            }
+            ApprovalScope::Always => always.remember(&approval.prefixes)?,
+        }
+        if approval.about_session {
+            self.trust_session(&approval.task);
+        }
+        Ok(())
+    }
+
+    fn remember(
         &self,
         task: &str,
         command: &str,

@@ -105,7 +105,7 @@ impl Task {
                 self.status = Some(status);
                 self.end_processes(false);
             }
-            Note::Exited(id, status) => self.plain_exited(id, status),
+            Note::Exited(id, status, _) => self.plain_exited(id, status),
             Note::TreeEnded(left) => {
                 if let Some(left) = left {
                     tracing::error!(session = %self.session.id, left, "processes stay");

@@ -198,7 +198,8 @@ impl Task {
             return Ok(true);
         }
         // First what can fail, so that nothing runs that was not wanted so.
-        self.remember(&approval, answer.scope)?;
+        let memory = &self.queue.gate.memory;
+        memory.take_answer(&approval, answer.scope, &self.context.remembered)?;
         // It runs where the person has seen that it would.
         if let Some(execution) = self.queue.find(id) {
             execution.requested_cwd.clone_from(&approval.cwd);
@@ -206,21 +207,6 @@ impl Task {
         let told = (format!("a person allowed it{reason}"), answer, approval.cwd);
         self.release(id, "a person".to_owned(), Some(told));
         Ok(true)
-    }
-
-    fn remember(&self, approval: &Approval, scope: ApprovalScope) -> Result<(), CannotRemember> {
-        let memory = &self.queue.gate.memory;
-        match scope {
-            ApprovalScope::Once => return Ok(()),
-            ApprovalScope::Session => {
-                memory.remember(&approval.command, &approval.prefixes, &approval.sandbox)?;
-            }
-            ApprovalScope::Always => self.context.remembered.remember(&approval.prefixes)?,
-        }
-        if approval.about_session {
-            memory.trust_session();
-        }
-        Ok(())
     }
 
     fn release(&mut self, id: ShellId, by: String, told: Option<(String, &Answer, String)>) {

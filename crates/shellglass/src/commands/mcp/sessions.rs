@@ -234,7 +234,7 @@ async fn ask_about(
             return Ok(answer);
         }
     }
-    let here = state.here()?;
+    let here = state.place()?.directory()?;
     let place = std::path::Path::new(&here).join(&asked.working_directory);
     let request = CheckCommandRequest {
         working_directory: place.to_string_lossy().into_owned(),
