@@ -13,6 +13,7 @@ mod guard;
 mod guesses;
 mod listen;
 mod login;
+mod mcp;
 mod metrics;
 mod pass;
 mod recording;
@@ -33,6 +34,7 @@ use tonic::service::Routes;
 
 pub(crate) use guard::{Addresses, Scheme};
 pub(crate) use listen::serve;
+pub use mcp::Mcp;
 pub use tls::{Tls, TlsError};
 
 /// Views and event streams that may be open at once.
@@ -49,6 +51,7 @@ pub(crate) struct Glass {
     sockets: Arc<Semaphore>,
     /// The service itself, for the API.
     grpc: Router,
+    mcp: Mcp,
 }
 
 impl Glass {
@@ -59,6 +62,7 @@ impl Glass {
         capabilities: serde_json::Value,
         addresses: Addresses,
         grpc: Routes,
+        mcp: Mcp,
     ) -> Arc<Glass> {
         Arc::new(Glass {
             engine,
@@ -68,6 +72,7 @@ impl Glass {
             guesses: Guesses::default(),
             sockets: Arc::new(Semaphore::new(SOCKETS_MAX)),
             grpc: grpc.into_axum_router(),
+            mcp,
         })
     }
 
@@ -81,6 +86,7 @@ impl Glass {
             .route("/api/v1/ExportRecording", get(recording::export))
             .route("/ws/events", get(events::open))
             .route("/ws/terminal", get(terminal::open))
+            .route("/mcp", any(mcp::call))
             .route("/metrics", get(metrics::show))
             .fallback(assets::serve)
             .layer(DefaultBodyLimit::max(crate::serve::REQUEST_BYTES_MAX))

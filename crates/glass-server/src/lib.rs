@@ -21,5 +21,5 @@ mod text;
 mod translate;
 
 pub use auth::Tokens;
-pub use http::{Tls, TlsError};
+pub use http::{Mcp, Tls, TlsError};
 pub use serve::{Exposure, Listening, Options, ServeError, Tcp, serve};

@@ -1,7 +1,7 @@
 //! The listeners.
 
 use crate::auth::Tokens;
-use crate::http::{self, Addresses, Glass, Scheme, Tls};
+use crate::http::{self, Addresses, Glass, Mcp, Scheme, Tls};
 use crate::peer::Peer;
 use crate::service::Service;
 use glass_proto::DESCRIPTORS;
@@ -40,6 +40,8 @@ pub struct Options {
     pub names: Vec<String>,
     /// What callers present over TCP.
     pub tokens: Tokens,
+    /// What answers at `/mcp`.
+    pub mcp: Mcp,
 }
 
 /// Who can read what is served over TCP.
@@ -125,6 +127,7 @@ pub async fn serve(
         exposure,
         names,
         tokens,
+        mcp,
     } = options;
     let unix = open_socket(&socket)?;
     let tcp = match listen {
@@ -178,7 +181,7 @@ pub async fn serve(
     let over_unix = router.serve_with_incoming(peers);
     let over_tcp = async {
         if let (Some(tcp), Some(addresses)) = (tcp, addresses) {
-            let glass = Glass::new(engine, tokens, capabilities, addresses, routes);
+            let glass = Glass::new(engine, tokens, capabilities, addresses, routes, mcp);
             http::serve(tcp, tls, glass.router()).await;
         }
         std::future::pending().await

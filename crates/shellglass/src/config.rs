@@ -22,7 +22,7 @@ mod show;
 
 pub(crate) use error::ConfigError;
 pub(crate) use layers::{Loaded, Sources, load};
-pub(crate) use policy::Level;
+pub(crate) use policy::{Elicit, Level};
 pub(crate) use redaction::RedactionSettings;
 pub(crate) use sandbox::KindName;
 pub(crate) use settings::{CgroupUse, DaemonSettings, Listen, ModeName, Settings, StartupName};

@@ -76,6 +76,23 @@ async fn list(client: &mut Client, as_json: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a person has to see before the answer: the command, where it would run,
+/// with which rights, and why there is a question.
+pub(super) fn question(approval: &Approval) -> String {
+    let mut page = String::new();
+    for line in text::shown(&approval.command, COLUMNS) {
+        page += &format!("  | {line}\n");
+    }
+    page += &format!("  in {}\n", text::visible(&approval.working_directory));
+    let rights = approval.sandbox_policy.as_ref().map(rights);
+    page += &format!("  with {}\n", rights.unwrap_or_default());
+    page += "  because\n";
+    for line in text::shown(&approval.reason, COLUMNS) {
+        page += &format!("  : {line}\n");
+    }
+    page
+}
+
 fn page(approval: &Approval, now_ms: i64) -> String {
     let mut page = approval.approval_id.clone();
     for (what, text) in [
@@ -89,16 +106,7 @@ fn page(approval: &Approval, now_ms: i64) -> String {
     }
     let left = (approval.deadline_unix_ms - now_ms).max(0) / 1000;
     page += &format!("  {left} s left\n");
-    for line in text::shown(&approval.command, COLUMNS) {
-        page += &format!("  | {line}\n");
-    }
-    page += &format!("  in {}\n", text::visible(&approval.working_directory));
-    let rights = approval.sandbox_policy.as_ref().map(rights);
-    page += &format!("  with {}\n", rights.unwrap_or_default());
-    page += "  because\n";
-    for line in text::shown(&approval.reason, COLUMNS) {
-        page += &format!("  : {line}\n");
-    }
+    page += &question(approval);
     match approval.prefixes.as_slice() {
         [] => page += "  only once, or word for word in its session\n",
         prefixes => {

@@ -1,18 +1,22 @@
 //! `mcp`: the daemon's sessions as tools for an agent, over standard input and
-//! output.
+//! output; and, inside the daemon, over HTTP (`http`).
 //!
 //! The server is a client of the daemon like any other, in the role of an
-//! agent. It keeps no output: what it shows is read from the journal, so that
-//! every offset in a text can be read again later. Standard output carries
-//! messages alone; whatever else there is to say goes to standard error.
+//! agent, or over HTTP in the one that the token stands for. It keeps no output:
+//! what it shows is read from the journal, so that every offset in a text can be
+//! read again later. Standard output carries messages alone; whatever else there
+//! is to say goes to standard error.
 
 mod answer;
 mod arguments;
 mod daemon;
+mod elicit;
 mod execute;
 mod follow;
+mod http;
 mod output;
 mod pages;
+mod place;
 mod progress;
 mod read;
 mod request;
@@ -33,6 +37,9 @@ mod words;
 
 use crate::client::Context;
 use crate::error::{Failure, Kind};
+use daemon::Way;
+use glass_model::Role;
+use place::Place;
 use rmcp::ServiceExt as _;
 use server::Server;
 use state::State;
@@ -41,6 +48,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use transport::Lines;
+
+pub(super) use http::{Within, mount};
 
 /// Time for calls that are nearly done when the client closes its end. A
 /// client waits about two seconds for a server to go.
@@ -51,7 +60,11 @@ const CANCELS_WAIT: Duration = Duration::from_secs(5);
 
 /// Serves one client until it closes our standard input.
 pub(super) async fn mcp() -> Result<ExitCode, Failure> {
-    let state = Arc::new(State::new(Context::load()?)?);
+    let context = Arc::new(Context::load()?);
+    let settings = Arc::new(context.loaded.settings.clone());
+    let state = Arc::new(State::new(settings, Role::Agent, Way::Beside(context)));
+    let place = Place::of_this_process()?;
+    state.settle(|| place);
     let (closed, mut is_closed) = tokio::sync::watch::channel(false);
     let (input, output) = rmcp::transport::stdio_pipes();
     let transport = Lines::new(input, output, closed);
@@ -59,7 +72,10 @@ pub(super) async fn mcp() -> Result<ExitCode, Failure> {
     let early = Arc::clone(&state);
     tokio::spawn(async move { early.daemon.warm_up().await });
     let serving = async {
-        match Server::new(Arc::clone(&state)).serve(transport).await {
+        match Server::over_stdio(Arc::clone(&state))
+            .serve(transport)
+            .await
+        {
             Ok(running) => drop(running.waiting().await),
             // A client that leaves before it has introduced itself.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => {}

@@ -102,6 +102,11 @@ pub(crate) struct ApprovalSettings {
     /// Who may have commands run without being asked about (`skip_approval`,
     /// `run --yes`).
     pub skip: Skip,
+    /// Whose MCP client may be asked in a person's stead (elicitation), so that
+    /// what is chosen there counts as a person's answer: "person" for those that
+    /// a person has started (`shellglass mcp`, or a person's token over HTTP),
+    /// "everybody" also for those with an agent's token, or "nobody".
+    pub elicit: Elicit,
 }
 
 impl Default for ApprovalSettings {
@@ -109,8 +114,21 @@ impl Default for ApprovalSettings {
         ApprovalSettings {
             answer_seconds: 600,
             skip: Skip::Person,
+            elicit: Elicit::Person,
         }
     }
+}
+
+/// Whose client speaks for a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Elicit {
+    /// Nobody's.
+    Nobody,
+    /// That of a person.
+    Person,
+    /// An agent's, too.
+    Everybody,
 }
 
 /// Who may leave out questions.

@@ -5,6 +5,7 @@ mod told;
 
 use super::answer::Answer;
 use super::arguments::{self, Execute};
+use super::elicit::{self, Asking, Outcome};
 use super::follow::{Ending, Execution};
 use super::pages::Look;
 use super::progress;
@@ -27,6 +28,10 @@ const YIELD_MS_DEFAULT: u32 = 10_000;
 /// How long a call takes at most: clients give up after a minute.
 pub(super) const YIELD_MS_MAX: u32 = 50_000;
 
+/// How long a call waits for a person who was asked through the client, unless it
+/// says how long it may take.
+const PATIENCE: Duration = Duration::from_millis(YIELD_MS_MAX as u64);
+
 /// How long a background command is watched, so that one that fails at once is
 /// known to have failed.
 const BACKGROUND_MS: u32 = 150;
@@ -42,6 +47,8 @@ const CANCEL_WAIT: Duration = Duration::from_secs(5);
 struct Asked {
     look: Look,
     yield_after: Duration,
+    /// Whether a person may take longer than that for an answer.
+    is_patient: bool,
     is_background: bool,
 }
 
@@ -65,6 +72,7 @@ impl Asked {
         Ok(Asked {
             look,
             yield_after: Duration::from_millis(yield_ms.into()),
+            is_patient: arguments.yield_ms.is_none(),
             is_background,
         })
     }
@@ -86,11 +94,11 @@ pub(super) async fn execute(
         let mut execution = match state.kept(&ask) {
             Some(execution) => execution,
             None => {
-                let request = ask.request(state, fresh_key()?);
+                let request = ask.request(state, fresh_key()?)?;
                 Execution::start(Arc::clone(&state.daemon), request)
             }
         };
-        follow(state, &mut execution, &asked, context).await;
+        let void = follow(state, &mut execution, &asked, context).await;
         let course = execution.course();
         if let Some(Ending::Failed(status)) = &course.ending {
             let is_own = arguments.session_id.is_none();
@@ -109,6 +117,7 @@ pub(super) async fn execute(
                 execution,
                 asked,
                 note,
+                void,
             },
         )
         .await;
@@ -121,6 +130,8 @@ struct Call {
     execution: Execution,
     asked: Asked,
     note: &'static str,
+    /// Why what was answered through the client did not count.
+    void: Option<String>,
 }
 
 async fn ask(state: &State, arguments: &Execute, client: &str) -> Result<Ask, Failure> {
@@ -141,7 +152,8 @@ async fn forget_own(state: &State, ask: &Ask) -> bool {
     true
 }
 
-fn client_name(context: &RequestContext<RoleServer>) -> String {
+/// How the client calls itself.
+pub(super) fn client_name(context: &RequestContext<RoleServer>) -> String {
     let info = context.peer.peer_info();
     info.map(|info| info.client_info.name.clone())
         .unwrap_or_default()
@@ -153,39 +165,92 @@ async fn follow(
     execution: &mut Execution,
     asked: &Asked,
     context: &RequestContext<RoleServer>,
-) {
+) -> Option<String> {
     let key = execution.key().to_owned();
     let _under_way = (!asked.is_background).then(|| state.enter(&key, execution.cancel_request()));
+    let until_yield = until_yield(state, execution, asked, context);
+    let followed = tokio::select! {
+        biased;
+        () = context.ct.cancelled() => None,
+        why = until_yield => Some(why),
+    };
+    if followed.is_none() {
+        cancel(state, execution).await;
+    }
+    followed.flatten()
+}
+
+/// Until the command ends or its time to yield comes. Says why an answer of the
+/// client did not count, if that was so.
+async fn until_yield(
+    state: &State,
+    execution: &mut Execution,
+    asked: &Asked,
+    context: &RequestContext<RoleServer>,
+) -> Option<String> {
     let began = Instant::now();
-    let until_yield = async {
-        if asked.is_background || asked.yield_after.is_zero() {
-            // Without a beginning there is no handle to give.
-            drop(tokio::time::timeout(BEGIN_WAIT, execution.begun()).await);
-        }
-        let left = asked.yield_after;
-        let mut tick = tokio::time::interval(progress::EVERY);
-        tick.tick().await;
-        let deadline = tokio::time::sleep(left);
-        tokio::pin!(deadline);
-        loop {
-            tokio::select! {
-                biased;
-                () = execution.ended() => return,
-                () = &mut deadline => return,
-                _ = tick.tick() => {
-                    let elapsed = began.elapsed();
-                    progress::report(context, elapsed, goes(execution, elapsed)).await;
+    if asked.is_background || asked.yield_after.is_zero() {
+        // Without a beginning there is no handle to give.
+        drop(tokio::time::timeout(BEGIN_WAIT, execution.begun_or_asked()).await);
+    }
+    let mut tick = tokio::time::interval(progress::EVERY);
+    tick.tick().await;
+    let deadline = tokio::time::sleep(asked.yield_after);
+    tokio::pin!(deadline);
+    let mut question = Put::NotYet;
+    loop {
+        tokio::select! {
+            biased;
+            pending = execution.ended_or_asked(question.is_not_yet()) => {
+                // Nothing more comes.
+                let pending = pending?;
+                question = Put::of(elicit::ask(state, context, execution, &pending).await);
+                if asked.is_patient && matches!(question, Put::Shown(_)) {
+                    deadline.as_mut().reset((began + PATIENCE).into());
                 }
             }
+            outcome = question.outcome() => match outcome {
+                // It runs from here on.
+                Outcome::Answered => {
+                    question = Put::Settled;
+                    drop(tokio::time::timeout(BEGIN_WAIT, execution.begun()).await);
+                    let until = tokio::time::Instant::now() + asked.yield_after;
+                    deadline.as_mut().reset(until);
+                }
+                Outcome::Dismissed => return None,
+                Outcome::Void(why) => return Some(why),
+            },
+            () = &mut deadline => return None,
+            _ = tick.tick() => {
+                let elapsed = began.elapsed();
+                progress::report(context, elapsed, goes(execution, elapsed)).await;
+            }
         }
-    };
-    let is_cancelled = tokio::select! {
-        biased;
-        () = context.ct.cancelled() => true,
-        () = until_yield => false,
-    };
-    if is_cancelled {
-        cancel(state, execution).await;
+    }
+}
+
+/// Whether the client was asked in a person's stead.
+enum Put {
+    NotYet,
+    Shown(Asking),
+    Settled,
+}
+
+impl Put {
+    fn of(asking: Option<Asking>) -> Put {
+        asking.map_or(Put::Settled, Put::Shown)
+    }
+
+    fn is_not_yet(&self) -> bool {
+        matches!(self, Put::NotYet)
+    }
+
+    /// Until something comes of the question.
+    async fn outcome(&mut self) -> Outcome {
+        match self {
+            Put::Shown(asking) => asking.outcome().await,
+            _ => std::future::pending().await,
+        }
     }
 }
 

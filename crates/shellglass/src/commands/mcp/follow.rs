@@ -133,16 +133,39 @@ impl Execution {
         look(&self.course.borrow())
     }
 
-    /// Until its end.
-    pub(super) async fn ended(&mut self) {
-        // An error means that the task is gone, and nothing more will come.
-        drop(self.course.wait_for(|course| course.ending.is_some()).await);
-    }
-
     /// Until it has begun, or ended without.
     pub(super) async fn begun(&mut self) {
         let has = |course: &Course| course.begun.is_some() || course.ending.is_some();
         drop(self.course.wait_for(has).await);
+    }
+
+    /// Until it has ended; or until a person is asked about it, where that matters.
+    pub(super) async fn ended_or_asked(&mut self, matters: bool) -> Option<ShellApprovalPending> {
+        let has =
+            |course: &Course| course.ending.is_some() || (matters && course.approval.is_some());
+        let course = self.course.wait_for(has).await.ok()?;
+        match course.ending {
+            Some(_) => None,
+            None => course.approval.clone(),
+        }
+    }
+
+    /// Until it has begun or ended, or a person is asked about it.
+    pub(super) async fn begun_or_asked(&mut self) {
+        let has = |course: &Course| {
+            course.begun.is_some() || course.ending.is_some() || course.approval.is_some()
+        };
+        drop(self.course.wait_for(has).await);
+    }
+
+    /// Until nobody needs to be asked any more, by whatever way.
+    pub(super) fn settled(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut course = self.course.clone();
+        async move {
+            let has = |course: &Course| course.begun.is_some() || course.ending.is_some();
+            // An error means that nobody follows it any more.
+            drop(course.wait_for(has).await);
+        }
     }
 }
 

@@ -1,13 +1,15 @@
 //! From a tool's arguments to the daemon's request.
 
 use super::arguments::{Execute, Sandbox, SandboxKind};
+use super::place::Place;
 use super::state::State;
 use crate::client::Client;
-use crate::commands::run::{directory, mode};
+use crate::commands::run::mode;
 use crate::error::{Failure, Kind};
 use glass_proto::agent::v1::{SandboxPolicy, ShellArgs, sandbox_policy};
 use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest, Session, SessionRef};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use tonic::Status;
 
 /// Longest name of a client that is shown, in characters.
@@ -44,17 +46,17 @@ impl Ask {
     }
 
     /// The daemon's request, under this key.
-    pub(super) fn request(&self, state: &State, key: String) -> ExecuteRequest {
-        ExecuteRequest {
+    pub(super) fn request(&self, state: &State, key: String) -> Result<ExecuteRequest, Failure> {
+        Ok(ExecuteRequest {
             session_id: self.session.clone(),
-            task_id: state.task.clone(),
+            task_id: state.place()?.task.clone(),
             args: Some(ShellArgs {
                 tool_call_id: key,
                 ..self.args.clone()
             }),
             enable_write_shell_stdin_tool: self.args.is_background,
             ..ExecuteRequest::default()
-        }
+        })
     }
 }
 
@@ -90,7 +92,7 @@ pub(super) fn check(state: &State, arguments: &Execute) -> Result<(), Failure> {
     }
     let (bytes, most) = (
         arguments.command.len() as u64,
-        state.context.loaded.settings.limits.command_bytes_max,
+        state.settings.limits.command_bytes_max,
     );
     if bytes > most {
         return Err(
@@ -102,42 +104,48 @@ pub(super) fn check(state: &State, arguments: &Execute) -> Result<(), Failure> {
 }
 
 impl State {
-    /// This connection's session; it is made when first needed.
-    pub(super) async fn own_session(&self, client: &str) -> Result<String, Status> {
+    /// This connection's session; it is made when first needed. A connection that
+    /// another daemon has begun finds the one that it had there.
+    pub(super) async fn own_session(&self, client: &str) -> Result<String, Failure> {
         let mut own = self.own.lock().await;
         if let Some(id) = own.as_ref() {
             return Ok(id.clone());
         }
-        let session = self.create(client).await?;
+        let place = self.place()?;
+        let found = match place.returned.swap(false, Ordering::Relaxed) {
+            true => self.left_behind(&place.task).await?,
+            false => None,
+        };
+        let session = match found {
+            Some(session) => session,
+            None => self.create(client, place).await?,
+        };
         self.moved(&session.session_id, &session.working_directory);
         *own = Some(session.session_id.clone());
         Ok(session.session_id)
     }
 
-    async fn create(&self, client: &str) -> Result<Session, Status> {
-        let defaults = &self.context.loaded.settings.session;
+    async fn left_behind(&self, task: &str) -> Result<Option<Session>, Failure> {
+        let mut sessions = self.sessions(false).await?.into_iter();
+        Ok(sessions.find(|session| session.task_id == task && !session.background))
+    }
+
+    async fn create(&self, client: &str, place: &Place) -> Result<Session, Failure> {
+        let defaults = &self.settings.session;
         let shown: String = client.chars().take(CLIENT_CHARS_MAX).collect();
-        let here = self
-            .here()
-            .map_err(|failure| Status::internal(failure.message))?;
         let request = CreateSessionRequest {
-            working_directory: here,
+            working_directory: place.directory()?,
             env: defaults.env.clone().into_iter().collect(),
             shell: defaults.shell.clone(),
             mode: mode(defaults.mode).into(),
             name: format!("mcp {shown}").trim_end().to_owned(),
-            task_id: self.task.clone(),
+            task_id: place.task.clone(),
             startup: defaults.startup.as_str().to_owned(),
             ..CreateSessionRequest::default()
         };
         let create =
             |mut client: Client, request| async move { client.create_session(request).await };
-        self.daemon.call(request, create).await
-    }
-
-    /// Our own directory, which is where the client wants us.
-    pub(super) fn here(&self) -> Result<String, Failure> {
-        directory(None)
+        Ok(self.daemon.call(request, create).await?)
     }
 
     /// Where a session is.

@@ -2,30 +2,68 @@
 
 use super::answer::Answer;
 use super::arguments::{self, parse};
+use super::place::Place;
 use super::state::State;
 use super::{execute, read, resources, sessions, stdin, tools, wait};
 use crate::error::{Failure, Kind};
+use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, Tool,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+use tokio::runtime::Handle;
+
+/// The newest revision that has connections. Over HTTP later ones have none, and
+/// a shell that keeps its state belongs to one.
+const NEWEST_WITH_CONNECTIONS: ProtocolVersion = ProtocolVersion::V_2025_11_25;
+
+/// How messages come and go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Over {
+    Stdio,
+    Http,
+}
 
 /// One client's server.
 pub(super) struct Server {
     state: Arc<State>,
-    tools: Vec<Tool>,
+    tools: Arc<Vec<Tool>>,
+    over: Over,
+}
+
+impl Drop for Server {
+    /// A client that has gone over HTTP ends its server; a process ends itself.
+    fn drop(&mut self) {
+        if let (Over::Http, Ok(runtime)) = (self.over, Handle::try_current()) {
+            let state = Arc::clone(&self.state);
+            runtime.spawn(async move { state.leave().await });
+        }
+    }
 }
 
 impl Server {
-    pub(super) fn new(state: Arc<State>) -> Server {
+    /// Serves whoever started this process.
+    pub(super) fn over_stdio(state: Arc<State>) -> Server {
+        Server::new(state, Over::Stdio)
+    }
+
+    /// Serves a client of the daemon's.
+    pub(super) fn over_http(state: Arc<State>) -> Server {
+        Server::new(state, Over::Http)
+    }
+
+    fn new(state: Arc<State>, over: Over) -> Server {
+        static TOOLS: LazyLock<Arc<Vec<Tool>>> = LazyLock::new(|| Arc::new(tools::all()));
         Server {
             state,
-            tools: tools::all(),
+            tools: Arc::clone(&TOOLS),
+            over,
         }
     }
 
@@ -69,12 +107,19 @@ impl ServerHandler for Server {
             .with_instructions(tools::INSTRUCTIONS)
     }
 
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(match self.over {
+            Over::Stdio => ProtocolVersion::KNOWN_VERSIONS,
+            Over::Http => ProtocolVersion::known_up_to(&NEWEST_WITH_CONNECTIONS),
+        })
+    }
+
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.clone()))
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -91,6 +136,9 @@ impl ServerHandler for Server {
             let name = request.name.escape_debug();
             let message = format!("no tool is called '{name}'; there are {}", names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
+        }
+        if let Some(parts) = context.extensions.get::<Parts>() {
+            self.state.settle(|| Place::of_request(parts));
         }
         // A mistake is a result, too: a model reads results and can do better.
         let answer = self.answer(request, &context).await;

@@ -1,20 +1,22 @@
 //! What one connection knows: its own session, where each command's output was
 //! last shown, and which calls are under way.
 
-use super::daemon::Daemon;
+use super::daemon::{Daemon, Way};
+use super::elicit::Outcome;
 use super::follow::Execution;
+use super::place::Place;
 use super::request::Ask;
 use super::same::Runs;
-use crate::client::Context;
-use crate::commands::run::resume::fresh_key;
+use crate::config::Settings;
 use crate::error::{Failure, Kind};
+use glass_model::Role;
 use glass_proto::shellglass::v1::CancelRequest;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 /// Calls that may wait for a command at once. A session's queue in the daemon
 /// holds 64; the others wait here.
@@ -50,10 +52,13 @@ pub(super) struct Waiting {
 
 /// What one connection knows.
 pub(super) struct State {
-    pub context: Arc<Context>,
+    pub settings: Arc<Settings>,
+    /// As whom the daemon knows the client.
+    pub role: Role,
     pub daemon: Arc<Daemon>,
-    /// Names this connection's calls and its session.
-    pub task: String,
+    /// Where and as whom its commands run. Over HTTP it is known with the first
+    /// call.
+    place: OnceLock<Place>,
     /// This connection's session. Held while one is made, so that two first
     /// calls do not make two.
     pub own: tokio::sync::Mutex<Option<String>>,
@@ -62,6 +67,8 @@ pub(super) struct State {
     waiting: Mutex<Vec<Waiting>>,
     /// What ran before.
     runs: Mutex<Runs>,
+    /// What the client was asked in a person's stead, by the approval's name.
+    questions: Mutex<BTreeMap<String, watch::Receiver<Option<Outcome>>>>,
     /// What cancels each call that a client waits for, by its key.
     under_way: Mutex<BTreeMap<String, CancelRequest>>,
     turns: Semaphore,
@@ -73,20 +80,32 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl State {
-    pub(super) fn new(context: Context) -> Result<State, Failure> {
-        let context = Arc::new(context);
-        Ok(State {
-            daemon: Arc::new(Daemon::new(Arc::clone(&context))),
-            context,
-            task: fresh_key()?.replacen("run-", "mcp-", 1),
+    pub(super) fn new(settings: Arc<Settings>, role: Role, way: Way) -> State {
+        State {
+            settings,
+            role,
+            daemon: Arc::new(Daemon::new(way)),
+            place: OnceLock::new(),
             own: tokio::sync::Mutex::new(None),
             commands: Mutex::default(),
             directories: Mutex::default(),
             waiting: Mutex::default(),
             runs: Mutex::default(),
+            questions: Mutex::default(),
             under_way: Mutex::default(),
             turns: Semaphore::new(CALLS_MAX),
-        })
+        }
+    }
+
+    /// Says where this connection's commands run. The first word counts.
+    pub(super) fn settle(&self, place: impl FnOnce() -> Place) {
+        self.place.get_or_init(place);
+    }
+
+    /// Where this connection's commands run.
+    pub(super) fn place(&self) -> Result<&Place, Failure> {
+        let unknown = || Failure::new(Kind::Broken, "this connection has no name yet");
+        self.place.get().ok_or_else(unknown)
     }
 
     /// A call's turn. Few calls wait for the daemon at once, so that a client
@@ -170,6 +189,23 @@ impl State {
         let mut calls = lock(&self.waiting);
         let at = calls.iter().position(|call| call.ask == *ask)?;
         Some(calls.remove(at).execution)
+    }
+
+    /// What comes of a question that the client is showing, or has seen answered.
+    pub(super) fn asked(&self, approval: &str) -> Option<watch::Receiver<Option<Outcome>>> {
+        let mut questions = lock(&self.questions);
+        // One that was put away may be asked again.
+        questions.retain(|_, outcome| !matches!(&*outcome.borrow(), Some(Outcome::Dismissed)));
+        questions.get(approval).cloned()
+    }
+
+    /// Notes a question that the client is shown.
+    pub(super) fn asks(&self, approval: &str, outcome: watch::Receiver<Option<Outcome>>) {
+        let mut questions = lock(&self.questions);
+        questions.insert(approval.to_owned(), outcome);
+        if questions.len() > WAITING_MAX {
+            questions.pop_first();
+        }
     }
 
     /// Says that a client waits for a call.

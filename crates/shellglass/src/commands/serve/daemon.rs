@@ -5,6 +5,7 @@ use super::exposure;
 use super::pid::PidFile;
 use super::plan::Plan;
 use super::tokens;
+use crate::commands::mcp;
 use crate::config::Listen;
 use crate::environment;
 use crate::error::{Failure, Kind, with_causes};
@@ -65,6 +66,12 @@ pub(super) async fn run(
     let names = plan.settings.daemon.names.clone();
     let mut announced = Ok(());
     let ready = |listening| announced = announce(&places(&listening, &tokens));
+    let mcp = mcp::mount(&mcp::Within {
+        settings: &plan.settings,
+        socket: &plan.socket,
+        data_dir: &plan.data_dir,
+        tokens: &tokens,
+    });
     let options = Options {
         engine,
         socket: plan.socket.clone(),
@@ -72,6 +79,7 @@ pub(super) async fn run(
         exposure,
         names,
         tokens: tokens.clone(),
+        mcp,
     };
     let mut end = End::Asked;
     let stop = async {

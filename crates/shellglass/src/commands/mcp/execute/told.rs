@@ -187,7 +187,7 @@ async fn not_begun(state: &State, call: Call, course: &Course) -> Result<Answer,
             executed.status = Status::WaitingForApproval;
             executed.reason = Some(pending.reason.clone());
             executed.approval_id = Some(pending.approval_id.clone());
-            waits_for_a_person(pending)
+            waits_for_a_person(pending, call.void.as_deref())
         }
         None => {
             let busy = busy_with(state, &call.ask).await;
@@ -210,10 +210,12 @@ async fn not_begun(state: &State, call: Call, course: &Course) -> Result<Answer,
 const AGAIN: &str = "call execute_command again with the same arguments to go on with this very \
                      call: the command does not run twice";
 
-fn waits_for_a_person(pending: &ShellApprovalPending) -> String {
+fn waits_for_a_person(pending: &ShellApprovalPending, void: Option<&str>) -> String {
     let (id, reason) = (&pending.approval_id, &pending.reason);
+    let void = void.map(|why| format!("\nThe answer that this client gave does not count: {why}"));
+    let void = void.unwrap_or_default();
     format!(
-        "This command waits for a person's approval: {reason}\nA person says yes with `shellglass \
+        "This command waits for a person's approval: {reason}{void}\nA person says yes with `shellglass \
          approvals approve {id}`, or no with `shellglass approvals deny {id}`.\n[has not begun; \
          tell the person, then {AGAIN}]"
     )
@@ -330,14 +332,16 @@ mod tests {
 
     #[test]
     fn who_waits_says_what_a_person_types() {
-        let text = waits_for_a_person(&ShellApprovalPending {
+        let pending = ShellApprovalPending {
             approval_id: "ask-3".to_owned(),
             reason: "no rule allows it".to_owned(),
-        });
+        };
+        let text = waits_for_a_person(&pending, Some("it came from inside"));
         assert!(
             text.contains("`shellglass approvals approve ask-3`"),
             "{text}"
         );
         assert!(text.contains("no rule allows it"), "{text}");
+        assert!(text.contains("it came from inside"), "{text}");
     }
 }
