@@ -44,6 +44,7 @@ weak: ## Build a binary whose walls can be left out, for tests alone.
 clients: build ## Tests with clients that are not ours, over the built binary.
 	@scripts/deps test
 	SHELLGLASS_BIN=$(BIN) $(PYTHON) tests/clients/run.py
+	SHELLGLASS_BIN=$(BIN) node --test tests/mcp/*.test.mjs
 
 browser: build ## Tests of the page in a browser, over the built binary.
 	@scripts/deps test

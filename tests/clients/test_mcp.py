@@ -11,7 +11,7 @@ import unittest
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from mcp import ClientSession, MCPError, StdioServerParameters
+from mcp import ClientSession, MCPError, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
 from daemon import BINARY, DEADLINE, ROOT, Daemon, until
@@ -73,17 +73,22 @@ def alive(pattern):
 class Client:
     """One connection of the SDK's."""
 
-    def __init__(self, home, folder=None):
+    def __init__(self, home, folder=None, elicit=None):
         self.home = home
         self.folder = folder or home.home
+        self.elicit = elicit
 
-    async def __aenter__(self):
-        self.stack = AsyncExitStack()
+    async def streams(self):
+        """The way to a server of this client's own."""
         server = StdioServerParameters(
             command=BINARY, args=["mcp"], env=self.home.environment, cwd=self.folder
         )
-        streams = await self.stack.enter_async_context(stdio_client(server, errlog=sys.stderr))
-        self.session = await self.stack.enter_async_context(ClientSession(*streams))
+        return await self.stack.enter_async_context(stdio_client(server, errlog=sys.stderr))
+
+    async def __aenter__(self):
+        self.stack = AsyncExitStack()
+        session = ClientSession(*await self.streams(), elicitation_callback=self.elicit)
+        self.session = await self.stack.enter_async_context(session)
         self.introduced = await self.session.initialize()
         return self
 
@@ -103,14 +108,44 @@ class Client:
         return text, fields
 
 
+class Person:
+    """Somebody at a client: answers what is asked, in this order, and then thinks for ever."""
+
+    def __init__(self, *answers):
+        self.asked = []
+        self.is_asked = asyncio.Event()
+        self.is_taken_back = asyncio.Event()
+        self.answers = asyncio.Queue()
+        for answer in answers:
+            self.answers.put_nowait(answer)
+
+    async def __call__(self, context, params):
+        self.asked.append(params)
+        self.is_asked.set()
+        try:
+            answer = await self.answers.get()
+        except asyncio.CancelledError:
+            self.is_taken_back.set()
+            raise
+        if answer in ("cancel", "decline"):
+            return types.ElicitResult(action=answer)
+        return types.ElicitResult(action="accept", content={"decision": answer})
+
+
 class Mcp(unittest.IsolatedAsyncioTestCase):
+    make = Home
+
     @classmethod
     def setUpClass(cls):
-        cls.home = Home()
+        cls.home = cls.make()
 
     @classmethod
     def tearDownClass(cls):
         cls.home.stop()
+
+    def connect(self):
+        """A client of its own; each has a session of its own."""
+        return Client(self.home)
 
     def file(self, name):
         return Path(self.home.home) / name
@@ -124,7 +159,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
         self.assertIn("hint: ", text)
 
     async def test_it_introduces_itself_and_its_tools(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             self.assertEqual(client.introduced.server_info.name, "shellglass")
             self.assertIn("background: true", client.introduced.instructions)
             tools = {tool.name: tool for tool in (await client.session.list_tools()).tools}
@@ -149,7 +184,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
                 self.assertTrue(about["description"])
 
     async def test_exit_codes_are_the_commands_own(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             for command, code in (("true", 0), ("false", 1), ("(exit 7)", 7), ("nosuchcmd", 127)):
                 text, fields = await client.run(command)
                 self.assertEqual((fields["exit_code"], fields["status"]), (code, "exited"))
@@ -159,7 +194,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             self.assertIn("memory that is not its own", text)
 
     async def test_state_is_kept_and_directories_are_told(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             _, first = await client.run("cd /usr; export A=1; B=2; f() { echo f$A$B; }")
             self.assertEqual((first["cwd"], first["cwd_changed"]), ("/usr", True))
             text, second = await client.run("pwd; f")
@@ -170,12 +205,12 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((third["output"], third["cwd_changed"]), ("/usr/lib\n", True))
             self.assertEqual(second["sandbox"]["type"], "none")
         # Another connection has a session of its own.
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             _, fields = await client.run("pwd; echo $A")
             self.assertEqual(fields["output"], f"{self.home.home}\n\n")
 
     async def test_both_streams_arrive_as_a_terminal_shows_them(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             _, fields = await client.run("echo out; echo err >&2; printf '10%%\\r99%%\\n'")
             # The order within a stream is kept; between two pipes there is none.
             shown = fields["output"].splitlines()
@@ -185,7 +220,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(fields["output"], "red\n\ufffd\n")
 
     async def test_budgets_are_kept(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             text, fields = await client.run("seq 20000", max_chars=2000)
             self.assertLessEqual(len(fields["output"]), 2000)
             self.assertTrue(fields["truncated"])
@@ -261,7 +296,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
         line = "%08d some words of a log that nobody reads\n"
         count = 52_000_000 // len(line % 0)
         make = f"awk 'BEGIN {{ for (i = 0; i < {count}; i++) printf \"{line[:-1]}\\n\", i }}'"
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             text, fields = await client.run(make, yield_ms=50000)
             self.assertLess(len(text), 20_000)
             size = count * len(line % 0)
@@ -281,7 +316,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
         async def progress(done, total, message):
             reports.append((done, message))
 
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             command = "echo early; until test -e go; do sleep 0.02; done; echo late; (exit 3)"
             result = await client.session.call_tool(
                 "execute_command",
@@ -307,7 +342,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(fields["output"], "next\n")
 
     async def test_a_server_in_the_background_is_waited_for(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             serve = (
                 "import socket, time; s = socket.create_server(('127.0.0.1', 0));"
                 "print('port', s.getsockname()[1], flush=True); time.sleep(1000)"
@@ -336,7 +371,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             self.assertFalse(cancelled["cancelled"])
 
     async def test_a_background_command_is_written_to_and_shows_what_it_says(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             await client.run("mkdir -p beside; cd beside; export COLOUR=green")
             ask = "echo $COLOUR ${PWD##*/}; read -r name; echo hello $name; cat; exit 3"
             _, begun = await client.run(ask, background=True)
@@ -361,7 +396,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             await client.call("cancel", shell_id=begun["shell_id"])
 
     async def test_a_call_that_the_client_cancels_ends_its_command(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             nap = "40.4242"
             call = asyncio.create_task(client.run(f"sleep {nap}; touch never", yield_ms=50000))
             await asyncio.to_thread(until, lambda: alive(nap))
@@ -374,7 +409,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
         self.assertFalse(self.file("never").exists())
 
     async def test_bad_arguments_are_named(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             refused = lambda *words, **arguments: self.refused(
                 client, "execute_command", *words, **arguments
             )
@@ -407,7 +442,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(fields["output"], "still here\n")
 
     async def test_a_hundred_calls_at_once_are_all_answered(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             calls = [client.run(f"echo {number}") for number in range(100)]
             answers = await asyncio.gather(*calls)
         self.assertEqual(
@@ -415,7 +450,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
         )
 
     async def test_a_daemon_that_is_killed_is_started_and_nothing_is_lost(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             _, before = await client.run("cd /usr; X=kept; echo before")
             wait = "echo one; until test -e on; do sleep 0.02; done; echo two; (exit 5)"
             folder = self.home.home
@@ -437,7 +472,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
         return any(session["running"] for session in listed["sessions"])
 
     async def test_a_disposed_session_is_followed_by_a_new_one(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             _, first = await client.run("X=1; cd /usr")
             text, disposed, _ = await client.call("dispose_session", session_id=first["session_id"])
             self.assertEqual(disposed["session_id"], first["session_id"])
@@ -450,7 +485,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             self.assertNotEqual(third["session_id"], second["session_id"])
 
     async def test_a_call_that_waits_for_its_session_is_asked_again_and_runs_once(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             _, slow = await client.run("until test -e free; do sleep 0.02; done", yield_ms=0)
             again = {"command": "echo x >>times; cat times", "yield_ms": 200}
             text, _, _ = await client.call("execute_command", **again)
@@ -464,21 +499,21 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
         self.file("times").unlink()
 
     async def test_timeouts_end_the_command(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             text, fields = await client.run("echo before; sleep 1000", timeout_ms=300)
             self.assertTrue(fields["aborted"])
             self.assertEqual(fields["output"], "before\n")
             self.assertIn("its time ran out", text)
 
     async def test_check_command_runs_nothing(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             text, fields, _ = await client.call("check_command", command="touch x; rm -rf /")
             self.assertEqual(fields["decision"], "deny")
             self.assertEqual(fields["commands"], ["touch x", "rm -rf /"])
         self.assertFalse(self.file("x").exists())
 
     async def test_resources_are_listed_and_read(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             _, fields = await client.run("echo resource")
             listed = (await client.session.list_resources()).resources
             uris = [str(resource.uri) for resource in listed]
@@ -496,7 +531,7 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
                     await client.session.read_resource(uri)
 
     async def test_the_role_is_an_agents(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             created = self.home.run("session", "create", "--name", "a person's")
             mine = created.stdout.decode().strip()
             text, _, is_error = await client.call(
@@ -509,13 +544,23 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
 class Approvals(unittest.IsolatedAsyncioTestCase):
     """Where a person is asked."""
 
+    make = Home
+
     @classmethod
     def setUpClass(cls):
-        cls.home = Home(SHELLGLASS_POLICY_AGENT="ask")
+        cls.home = cls.make(SHELLGLASS_POLICY_AGENT="ask")
 
     @classmethod
     def tearDownClass(cls):
         cls.home.stop()
+
+    def connect(self, elicit=None):
+        """A client, and what it does with questions to its person."""
+        return Client(self.home, elicit=elicit)
+
+    def waits(self, number):
+        """Whether a person is still asked."""
+        return number in self.home.run("approvals", "list").stdout.decode()
 
     async def asked(self, client, command):
         text, fields, is_error = await client.call("execute_command", command=command, yield_ms=300)
@@ -526,7 +571,7 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
         return fields["approval_id"]
 
     async def test_what_a_person_approves_runs_once(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             _, fields = await client.run("echo harmless")
             self.assertEqual(fields["output"], "harmless\n")
             command = "sh -c 'echo x >>approved; cat approved'"
@@ -544,7 +589,7 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(fields["output"], "2\n")
 
     async def test_what_a_person_denies_is_an_error_with_the_reason(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             number = await self.asked(client, "sh -c 'touch denied'")
             self.home.run("approvals", "deny", number, "--reason", "not today")
             text, fields, is_error = await client.call(
@@ -556,17 +601,66 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
         self.assertFalse((Path(self.home.home) / "denied").exists())
 
     async def test_what_is_dangerous_is_refused(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             text, fields, is_error = await client.call("execute_command", command="rm -rf /")
             self.assertTrue(is_error)
             self.assertEqual((fields["status"], fields["exit_code"]), ("rejected", None))
             self.assertIn("hint: ", text)
 
     async def test_a_client_that_leaves_withdraws_its_questions(self):
-        async with Client(self.home) as client:
+        async with self.connect() as client:
             number = await self.asked(client, "sh -c 'touch left'")
-        waiting = lambda: number in self.home.run("approvals", "list").stdout.decode()
-        await asyncio.to_thread(until, lambda: not waiting())
+        await asyncio.to_thread(until, lambda: not self.waits(number))
+
+    async def test_a_person_is_asked_through_the_client_and_the_answer_counts(self):
+        person = Person("once", "session", "refuse")
+        async with self.connect(person) as client:
+            _, fields = await client.run("sh -c 'echo 1'")
+            self.assertEqual((fields["status"], fields["output"]), ("exited", "1\n"))
+            self.assertIn("  | sh -c 'echo 1'", person.asked[0].message)
+            self.assertIn("no rule allows it", person.asked[0].message)
+            # Once is once.
+            _, fields = await client.run("sh -c 'echo 2'")
+            self.assertEqual((fields["output"], len(person.asked)), ("2\n", 2))
+            # It was allowed for the session, word for word.
+            _, fields = await client.run("sh -c 'echo 2'")
+            self.assertEqual((fields["output"], len(person.asked)), ("2\n", 2))
+            text, fields, is_error = await client.call("execute_command", command="sh -c 'echo 3'")
+            self.assertEqual((is_error, fields["status"]), (True, "rejected"))
+            self.assertIn("refused through mcp", text)
+
+    async def test_a_question_that_is_put_away_waits_for_a_person(self):
+        person = Person("cancel", "decline")
+        command = "sh -c 'echo away'"
+        async with self.connect(person) as client:
+            text, fields, _ = await client.call("execute_command", command=command)
+            self.assertEqual(fields["status"], "waiting_for_approval")
+            self.assertIn("shellglass approvals approve", text)
+            # Asked again, as it was put away and not answered.
+            text, fields, is_error = await client.call("execute_command", command=command)
+            self.assertEqual((is_error, fields["status"]), (True, "rejected"))
+
+    async def test_a_question_that_is_answered_elsewhere_is_taken_back(self):
+        person = Person()
+        async with self.connect(person) as client:
+            call = asyncio.create_task(client.run("sh -c 'echo elsewhere'"))
+            await asyncio.wait_for(person.is_asked.wait(), DEADLINE)
+            listed = json.loads(self.home.run("approvals", "--json").stdout)["approvals"]
+            self.home.run("approvals", "approve", listed[0]["approvalId"])
+            _, fields = await call
+            self.assertEqual(fields["output"], "elsewhere\n")
+            await asyncio.wait_for(person.is_taken_back.wait(), DEADLINE)
+
+    async def test_a_question_outlives_the_call_that_asked_it(self):
+        person = Person()
+        async with self.connect(person) as client:
+            command = "sh -c 'echo late'"
+            text, fields, _ = await client.call("execute_command", command=command, yield_ms=200)
+            self.assertEqual(fields["status"], "waiting_for_approval")
+            await asyncio.wait_for(person.is_asked.wait(), DEADLINE)
+            person.answers.put_nowait("once")
+            _, fields = await client.run(command)
+            self.assertEqual((fields["output"], len(person.asked)), ("late\n", 1))
 
 
 class Quota(unittest.IsolatedAsyncioTestCase):

@@ -14,6 +14,10 @@ use super::state::State;
 use super::transport::LINE_BYTES_MAX;
 use crate::config::Settings;
 use axum::Router;
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::Response;
 use connections::Connections;
 use glass_model::Role;
 use glass_server::{Mcp, Tokens};
@@ -62,6 +66,17 @@ pub(in crate::commands) fn mount(within: &Within<'_>) -> Mcp {
     }
 }
 
+/// A connection that was ended is gone now; clients take a mere "accepted" for a
+/// failure.
+async fn farewell(request: Request, next: Next) -> Response {
+    let is_farewell = request.method() == Method::DELETE;
+    let mut response = next.run(request).await;
+    if is_farewell && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    response
+}
+
 /// Where the clients of a role come in.
 struct Doorway {
     settings: Arc<Settings>,
@@ -81,7 +96,9 @@ impl Doorway {
         config.session_store = Some(Arc::new(remembered));
         let connections = Arc::new(Connections::new());
         let service = StreamableHttpService::new(move || Ok(self.server()), connections, config);
-        Router::new().fallback_service(service)
+        Router::new()
+            .fallback_service(service)
+            .layer(middleware::from_fn(farewell))
     }
 
     fn server(&self) -> Server {

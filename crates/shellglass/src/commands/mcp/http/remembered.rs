@@ -76,7 +76,7 @@ impl Remembered {
         let mut book = self.book();
         change(&mut book.connections);
         // Small and seldom: with an introduction, and with a farewell.
-        write(&self.path, &*book)
+        write(&self.path, &book)
     }
 
     fn keep(&self, id: &str, state: &SessionState) -> io::Result<()> {

@@ -1,0 +1,303 @@
+"""The same over streamable HTTP, at the daemon's `/mcp`; and what is only there."""
+
+import asyncio
+import http.client
+import json
+import unittest
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx2
+import test_mcp
+from mcp.client.streamable_http import streamable_http_client
+
+from daemon import DEADLINE, Daemon, until
+from test_mcp import alive
+
+# How long an answer may take: that of a whole call, and some more.
+ANSWER_SECONDS = 120
+
+
+class HttpHome(test_mcp.Home):
+    """A daemon that listens on the same port all its lives."""
+
+    def __init__(self, **settings):
+        self.port = 0
+        super().__init__(**settings)
+        self.begin()
+
+    def begin(self):
+        """Starts the daemon."""
+        self.flags = ("--listen", f"127.0.0.1:{self.port}")
+        Daemon.start(self)
+        self.port = int(self.ready.split("http://127.0.0.1:")[1].split("/")[0])
+
+    def reap(self):
+        """Waits for a daemon that was killed."""
+        self.channel.close()
+        self.process.wait(timeout=DEADLINE)
+        self.process.stdout.close()
+
+    def stop(self):
+        self.channel.close()
+        super().stop()
+        self.process.wait(timeout=DEADLINE)
+        self.process.stdout.close()
+
+
+class HttpClient(test_mcp.Client):
+    """One connection of the SDK's, over HTTP."""
+
+    role = "agent"
+
+    async def streams(self):
+        headers = {"Authorization": f"Bearer {self.home.token(self.role)}"}
+        made = httpx2.AsyncClient(headers=headers, timeout=ANSWER_SECONDS)
+        made = await self.stack.enter_async_context(made)
+        address = f"http://127.0.0.1:{self.home.port}/mcp?cwd={quote(self.folder)}"
+        return await self.stack.enter_async_context(
+            streamable_http_client(address, http_client=made)
+        )
+
+
+class PersonsClient(HttpClient):
+    """One with a person's token."""
+
+    role = "person"
+
+
+class HttpMcp(test_mcp.Mcp):
+    make = HttpHome
+
+    def connect(self):
+        return HttpClient(self.home)
+
+    async def test_a_daemon_that_is_killed_is_started_and_nothing_is_lost(self):
+        """Over HTTP nobody starts a daemon. The connection goes on with the next one."""
+        async with self.connect() as client:
+            _, before = await client.run("cd /usr; X=kept; echo before")
+            wait = "echo one; until test -e on; do sleep 0.02; done; echo two; (exit 5)"
+            _, begun = await client.run(f"cd {self.home.home}; {wait}", yield_ms=0)
+            self.home.kill()
+            self.home.reap()
+            self.file("on").touch()
+            self.home.begin()
+            _, waited, _ = await client.call("wait", shell_id=begun["shell_id"])
+            self.file("on").unlink()
+            self.assertEqual((waited["reason"], waited["exit_code"]), ("exit", 5))
+            _, read, _ = await client.call("read_output", shell_id=begun["shell_id"], offset=0)
+            self.assertEqual(read["output"], "one\ntwo\n")
+            # The warm shell is the same one.
+            _, fields = await client.run("echo $X")
+            self.assertEqual((fields["output"], fields["session_id"]), ("kept\n", before["session_id"]))
+
+    async def test_a_persons_token_is_a_persons(self):
+        created = self.home.run("session", "create", "--name", "a person's")
+        mine = created.stdout.decode().strip()
+        async with PersonsClient(self.home) as client:
+            _, fields = await client.run("echo mine", session_id=mine)
+            self.assertEqual(fields["output"], "mine\n")
+
+
+class HttpApprovals(test_mcp.Approvals):
+    make = staticmethod(lambda **settings: HttpHome(SHELLGLASS_APPROVALS_ELICIT="everybody", **settings))
+
+    def connect(self, elicit=None):
+        return HttpClient(self.home, elicit=elicit)
+
+
+class AgentsAnswer(unittest.IsolatedAsyncioTestCase):
+    """As it is unless somebody says otherwise."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = HttpHome(SHELLGLASS_POLICY_AGENT="ask", SHELLGLASS_POLICY_PERSON="ask")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.stop()
+
+    async def test_who_presents_an_agents_token_does_not_answer_for_a_person(self):
+        person = test_mcp.Person("once")
+        async with HttpClient(self.home, elicit=person) as client:
+            text, fields, _ = await client.call(
+                "execute_command", command="sh -c 'touch forged'", yield_ms=300
+            )
+            self.assertEqual(fields["status"], "waiting_for_approval")
+            self.assertIn("shellglass approvals approve", text)
+        self.assertEqual(person.asked, [])
+        self.assertFalse((Path(self.home.home) / "forged").exists())
+
+    async def test_who_presents_a_persons_token_does(self):
+        person = test_mcp.Person("once")
+        async with PersonsClient(self.home, elicit=person) as client:
+            _, fields = await client.run("sh -c 'echo mine'")
+            self.assertEqual((fields["output"], len(person.asked)), ("mine\n", 1))
+
+
+class Bare(unittest.TestCase):
+    """Bare requests, as no SDK would send them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = HttpHome()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.stop()
+
+    def send(self, method, body=None, role="agent", session=None, **headers):
+        """A request, and its status, headers and text."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.home.port, timeout=ANSWER_SECONDS)
+        headers = self.headers(role, session) | {
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        try:
+            connection.request(method, "/mcp", body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    def headers(self, role, session):
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        if role:
+            headers["Authorization"] = f"Bearer {self.home.token(role)}"
+        if session:
+            headers["Mcp-Session-Id"] = session
+        return headers
+
+    def initialize(self, role="agent"):
+        """A new connection's name."""
+        client = {"name": "bare", "version": "1"}
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+        status, headers, text = self.send("POST", message(0, "initialize", params), role)
+        self.assertEqual(status, 200, text)
+        session = headers["Mcp-Session-Id"]
+        told = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        self.assertEqual(self.send("POST", told, role, session)[0], 202)
+        return session
+
+    def run_command(self, session, command, role="agent", **arguments):
+        params = {"name": "execute_command", "arguments": {"command": command, **arguments}}
+        status, _, text = self.send("POST", message(1, "tools/call", params), role, session)
+        self.assertEqual(status, 200, text)
+        return answered(text)["result"]["structuredContent"]
+
+    def test_without_a_token_nothing_is_answered(self):
+        body = message(0, "tools/list", {})
+        self.assertEqual(self.send("POST", body, role=None)[0], 401)
+        self.assertEqual(self.send("POST", body, role=None, Authorization="Bearer wrong")[0], 401)
+        self.assertEqual(self.send("GET", role=None)[0], 401)
+        self.assertEqual(self.send("DELETE", role=None)[0], 401)
+
+    def test_other_sites_are_turned_away(self):
+        body = message(0, "tools/list", {})
+        for foreign in (
+            {"Origin": "http://evil.example"},
+            {"Origin": "null"},
+            {"Origin": f"https://127.0.0.1:{self.home.port}"},
+            {"Host": "evil.example"},
+            {"Host": f"evil.example:{self.home.port}"},
+        ):
+            self.assertEqual(self.send("POST", body, **foreign)[0], 403, foreign)
+            self.assertEqual(self.send("OPTIONS", **foreign)[0], 403, foreign)
+        # A page of our own is none of them.
+        own = {"Origin": f"http://127.0.0.1:{self.home.port}"}
+        self.assertEqual(self.send("POST", body, **own)[0], 400)
+
+    def test_a_connection_is_its_roles_alone(self):
+        agents, persons = self.initialize("agent"), self.initialize("person")
+        body = message(2, "tools/list", {})
+        for session, stranger in ((agents, "person"), (persons, "agent")):
+            self.assertEqual(self.send("POST", body, stranger, session)[0], 404)
+            self.assertEqual(self.send("GET", None, stranger, session)[0], 404)
+            # Who may not use it may not end it, either.
+            self.send("DELETE", None, stranger, session)
+        self.assertEqual(self.send("POST", body, "agent", agents)[0], 200)
+        self.assertEqual(self.send("POST", body, "person", persons)[0], 200)
+
+    def test_what_makes_no_sense_is_refused_and_the_next_request_answered(self):
+        session = self.initialize()
+        for body in ("", "{", "[]", "5", "\0", '{"id":4}', "[" * 5000):
+            status = self.send("POST", body, session=session)[0]
+            self.assertIn(status, range(400, 500), body[:20])
+        self.assertEqual(self.send("POST", b" " * (33 << 20), session=session)[0], 413)
+        listing = message(1, "tools/list", {})
+        for headers, status in (
+            ({"Accept": "text/html"}, 406),
+            ({"Content_Type": "text/plain"}, 415),
+            ({"Mcp_Protocol_Version": "1066-10-14"}, 400),
+        ):
+            self.assertEqual(self.send("POST", listing, session=session, **headers)[0], status)
+        self.assertEqual(self.send("POST", listing, session="0-0")[0], 404)
+        self.assertEqual(self.send("POST", listing)[0], 400)
+        self.assertEqual(self.send("PUT", listing, session=session)[0], 405)
+        self.assertEqual(self.run_command(session, "echo on")["output"], "on\n")
+
+    def test_a_client_that_disappears_loses_nothing(self):
+        session, folder = self.initialize(), self.home.home
+        command = f"until test -e {folder}/back; do sleep 0.02; done; touch {folder}/done"
+        connection = http.client.HTTPConnection("127.0.0.1", self.home.port, timeout=DEADLINE)
+        params = {"name": "execute_command", "arguments": {"command": command}}
+        connection.request(
+            "POST", "/mcp", message(1, "tools/call", params), self.headers("agent", session)
+        )
+        self.assertEqual(connection.getresponse().status, 200)
+        until(self.busy)
+        connection.close()
+        Path(folder, "back").touch()
+        until(Path(folder, "done").exists)
+        # The connection is as it was.
+        self.assertEqual(self.run_command(session, "echo on")["output"], "on\n")
+
+    def busy(self):
+        listed = json.loads(self.home.run("session", "list", "--json").stdout)
+        return any(session["running"] for session in listed["sessions"])
+
+    def test_who_says_goodbye_ends_what_was_waited_for_and_nothing_else(self):
+        session = self.initialize()
+        foreground, background = "46.4242", "47.4242"
+        begun = self.run_command(session, f"sleep {background}", background=True)
+        connection = http.client.HTTPConnection("127.0.0.1", self.home.port, timeout=DEADLINE)
+        params = {"name": "execute_command", "arguments": {"command": f"sleep {foreground}"}}
+        connection.request(
+            "POST", "/mcp", message(2, "tools/call", params), self.headers("agent", session)
+        )
+        until(lambda: alive(foreground) and alive(background))
+        self.assertEqual(self.send("DELETE", session=session)[0], 204)
+        until(lambda: not alive(foreground))
+        connection.close()
+        self.assertTrue(alive(background))
+        self.home.run("cancel", str(begun["shell_id"]))
+        self.assertFalse(alive(background))
+        self.assertEqual(self.send("POST", message(3, "tools/list", {}), session=session)[0], 404)
+
+    def test_a_directory_that_is_not_there_is_named(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.home.port, timeout=DEADLINE)
+        session = self.initialize()
+        params = {"name": "execute_command", "arguments": {"command": "pwd"}}
+        headers = self.headers("agent", session)
+        connection.request("POST", "/mcp?cwd=/no/such", message(1, "tools/call", params), headers)
+        answer = answered(connection.getresponse().read().decode())["result"]
+        connection.close()
+        self.assertTrue(answer["isError"])
+        self.assertIn("/no/such", answer["content"][0]["text"])
+
+
+def message(number, method, params):
+    """A request, as text."""
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+
+def answered(text):
+    """The answer at the end of a stream of events."""
+    lines = [line[5:].strip() for line in text.splitlines() if line.startswith("data:")]
+    return json.loads([line for line in lines if line][-1])
+
+
+if __name__ == "__main__":
+    unittest.main()
