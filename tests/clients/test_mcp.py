@@ -11,6 +11,7 @@ import unittest
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from mcp import Client as NewestClient
 from mcp import ClientSession, MCPError, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
@@ -661,6 +662,51 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
             person.answers.put_nowait("once")
             _, fields = await client.run(command)
             self.assertEqual((fields["output"], len(person.asked)), ("late\n", 1))
+
+
+class Newest(unittest.IsolatedAsyncioTestCase):
+    """The newest revision, which has no introductions and no questions of a server's own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home(SHELLGLASS_POLICY_AGENT="ask")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.stop()
+
+    def connect(self, person):
+        server = StdioServerParameters(
+            command=BINARY, args=["mcp"], env=self.home.environment, cwd=self.home.home
+        )
+        return NewestClient(stdio_client(server), elicitation_callback=person)
+
+    async def run_in(self, client, command, **arguments):
+        arguments = {"command": command, **arguments}
+        result = await asyncio.wait_for(client.call_tool("execute_command", arguments), DEADLINE * 2)
+        return result.content[0].text, result.structured_content
+
+    async def test_a_person_is_asked_through_the_client_and_the_answer_counts(self):
+        person = Person("once", "refuse", "cancel")
+        async with self.connect(person) as client:
+            self.assertGreaterEqual(client.session.protocol_version, "2026-07-28")
+            _, fields = await self.run_in(client, "sh -c 'echo x >>newest; cat newest'")
+            self.assertEqual((fields["status"], fields["output"]), ("exited", "x\n"))
+            self.assertIn("  | sh -c 'echo x >>newest; cat newest'", person.asked[0].message)
+            text, fields = await self.run_in(client, "sh -c 'echo 2'")
+            self.assertEqual(fields["status"], "rejected")
+            self.assertIn("refused through", text)
+            text, fields = await self.run_in(client, "sh -c 'echo 3'")
+            self.assertEqual(fields["status"], "waiting_for_approval")
+            self.assertIn("shellglass approvals approve", text)
+            self.assertEqual(len(person.asked), 3)
+
+    async def test_a_connection_has_one_session(self):
+        async with self.connect(None) as client:
+            _, first = await self.run_in(client, "pwd")
+            _, second = await self.run_in(client, "pwd")
+            self.assertEqual(first["output"], f"{self.home.home}\n")
+            self.assertEqual(first["session_id"], second["session_id"])
 
 
 class Quota(unittest.IsolatedAsyncioTestCase):

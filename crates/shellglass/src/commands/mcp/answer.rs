@@ -1,7 +1,9 @@
 //! A tool's answer: a text for the model, and the fields behind it.
 
 use crate::error::Failure;
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{
+    CallToolResponse, CallToolResult, ContentBlock, InputRequests, InputRequiredResult,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,6 +22,8 @@ pub(super) struct Answer {
     text: String,
     fields: Option<Value>,
     went: Went,
+    /// What the client must ask its person before there is an answer.
+    question: Option<InputRequests>,
 }
 
 impl Answer {
@@ -30,6 +34,17 @@ impl Answer {
             // Plain data of ours, with text for keys: it has a JSON form.
             fields: serde_json::to_value(fields).ok(),
             went,
+            question: None,
+        }
+    }
+
+    /// No answer yet: the client asks its person, and calls again.
+    pub(super) fn question(question: InputRequests) -> Answer {
+        Answer {
+            text: String::new(),
+            fields: None,
+            went: Went::Well,
+            question: Some(question),
         }
     }
 }
@@ -40,6 +55,16 @@ impl From<Failure> for Answer {
             text: failure.to_string(),
             fields: None,
             went: Went::Wrong,
+            question: None,
+        }
+    }
+}
+
+impl From<Answer> for CallToolResponse {
+    fn from(mut answer: Answer) -> CallToolResponse {
+        match answer.question.take() {
+            Some(question) => InputRequiredResult::from_input_requests(question).into(),
+            None => CallToolResult::from(answer).into(),
         }
     }
 }

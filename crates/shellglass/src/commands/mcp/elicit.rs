@@ -5,9 +5,15 @@
 //! daemon looks at who gives it, so a server that runs inside a session answers
 //! nothing. Nobody is asked twice about the same, and a question that was
 //! answered elsewhere is taken back.
+//!
+//! A client of an older revision is sent the question while its call waits. One
+//! of a newer revision is handed it as its call's answer, and calls again with
+//! the person's.
 
 use super::daemon::Daemon;
+use super::execute::client_name;
 use super::follow::Execution;
+use super::request::CLIENT_CHARS_MAX;
 use super::state::State;
 use crate::client::Client;
 use crate::commands::approvals::question;
@@ -19,9 +25,11 @@ use glass_proto::shellglass::v1::{Approval, ApprovalScope, Empty, ResolveApprova
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationSchema, EnumSchema, ServerRequest,
+    ElicitationSchema, EnumSchema, InputRequest, InputRequests, InputResponses, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, RequestContext, RequestHandle};
+use serde::Deserialize as _;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -47,14 +55,40 @@ pub(super) enum Outcome {
     Void(String),
 }
 
+/// How far a question has come.
+pub(super) enum Put {
+    /// Nobody needed to be asked yet.
+    NotYet,
+    /// The client is showing it.
+    Shown(Asking),
+    /// The call's answer is to hand it over.
+    Handed(InputRequests),
+    /// It was answered, or this client is not the one to ask.
+    Settled,
+}
+
+impl Put {
+    /// Whether somebody may have to be asked.
+    pub(super) fn is_not_yet(&self) -> bool {
+        matches!(self, Put::NotYet)
+    }
+
+    /// Until something comes of it.
+    pub(super) async fn outcome(&mut self) -> Outcome {
+        match self {
+            Put::Shown(asking) => asking.outcome().await,
+            _ => std::future::pending().await,
+        }
+    }
+}
+
 /// A question that a client is showing.
 pub(super) struct Asking {
     outcome: watch::Receiver<Option<Outcome>>,
 }
 
 impl Asking {
-    /// Until something has come of it.
-    pub(super) async fn outcome(&mut self) -> Outcome {
+    async fn outcome(&mut self) -> Outcome {
         match self.outcome.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone().unwrap_or(Outcome::Dismissed),
             Err(_) => Outcome::Dismissed,
@@ -72,12 +106,14 @@ fn counts(elicit: Elicit, role: Role, is_beside: bool) -> bool {
     }
 }
 
-/// Whether the client can show a form.
-fn shows_forms(context: &RequestContext<RoleServer>) -> bool {
-    let info = context.peer.peer_info();
-    let elicitation = info.and_then(|info| info.capabilities.elicitation.clone());
+/// Whether this connection's client is the one to ask.
+fn may_ask(state: &State, context: &RequestContext<RoleServer>) -> bool {
+    let elicitation = context.client_capabilities();
+    let elicitation = elicitation.and_then(|capabilities| capabilities.elicitation);
     // One that names no kind means forms.
-    elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none())
+    let shows_forms = elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none());
+    let elicit = state.settings.approvals.elicit;
+    shows_forms && counts(elicit, state.role, state.daemon.is_beside())
 }
 
 /// Asks through the client, where that is possible and counts.
@@ -86,34 +122,80 @@ pub(super) async fn ask(
     context: &RequestContext<RoleServer>,
     execution: &Execution,
     pending: &ShellApprovalPending,
-) -> Option<Asking> {
-    let elicit = state.settings.approvals.elicit;
-    if !counts(elicit, state.role, state.daemon.is_beside()) || !shows_forms(context) {
-        return None;
+) -> Put {
+    if !may_ask(state, context) {
+        return Put::Settled;
     }
     if let Some(outcome) = state.asked(&pending.approval_id) {
-        return Some(Asking { outcome });
+        return Put::Shown(Asking { outcome });
     }
-    let approval = find(&state.daemon, &pending.approval_id).await.ok()??;
+    let found = find(&state.daemon, &pending.approval_id).await;
+    let Some(form) = found.ok().flatten().as_ref().and_then(form) else {
+        return Put::Settled;
+    };
+    let request = ElicitRequest::new(form);
+    let version = context.protocol_version();
+    if version.is_some_and(|version| !version.has_initialize()) {
+        let id = pending.approval_id.clone();
+        return Put::Handed(BTreeMap::from([(id, InputRequest::Elicitation(request))]));
+    }
+    show(state, context, execution, pending, request)
+        .await
+        .map_or(Put::Settled, Put::Shown)
+}
+
+/// Sends the question to the client, and takes its answer whenever it comes.
+async fn show(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    execution: &Execution,
+    pending: &ShellApprovalPending,
+    request: ElicitRequest,
+) -> Option<Asking> {
     let seconds = state.settings.approvals.answer_seconds;
     let options = PeerRequestOptions::with_timeout(Duration::from_secs(seconds.into()));
-    let request = ServerRequest::ElicitRequest(ElicitRequest::new(form(&approval)?));
+    let request = ServerRequest::ElicitRequest(request);
     // On this very task: so it is part of the call that it belongs to.
     let asked = context.peer.send_cancellable_request(request, options);
     let handle = asked.await.ok()?;
     let (told, outcome) = watch::channel(None);
     state.asks(&pending.approval_id, outcome.clone());
-    let question = Question {
-        daemon: Arc::clone(&state.daemon),
-        id: approval.approval_id,
-        client: super::execute::client_name(context),
-    };
+    let question = Question::new(state, context, pending);
     let settled = execution.settled();
     tokio::spawn(async move {
         let outcome = question.settle(handle, settled).await;
         told.send_replace(Some(outcome));
     });
     Some(Asking { outcome })
+}
+
+/// Takes the answer that a call brings with it, if it is one to the question that
+/// its own command waits with.
+pub(super) async fn answered(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    execution: &Execution,
+    answers: &InputResponses,
+) -> Option<Outcome> {
+    let pending = execution.look(|course| course.approval.clone())?;
+    let answer = answers.get(&pending.approval_id)?;
+    if !may_ask(state, context) {
+        return None;
+    }
+    let Ok(answer) = ElicitResult::deserialize(answer) else {
+        return Some(Outcome::Dismissed);
+    };
+    let question = Question::new(state, context, &pending);
+    Some(question.take(choice(&answer)).await)
+}
+
+/// A client's name as it may stand in a reason.
+fn shown_name(client: &str) -> String {
+    let name: String = client.chars().take(CLIENT_CHARS_MAX).collect();
+    match name.as_str() {
+        "" => "an MCP client".to_owned(),
+        name => name.escape_debug().to_string(),
+    }
 }
 
 async fn find(daemon: &Daemon, id: &str) -> Result<Option<Approval>, Failure> {
@@ -170,6 +252,18 @@ struct Question {
 }
 
 impl Question {
+    fn new(
+        state: &State,
+        context: &RequestContext<RoleServer>,
+        pending: &ShellApprovalPending,
+    ) -> Question {
+        Question {
+            daemon: Arc::clone(&state.daemon),
+            id: pending.approval_id.clone(),
+            client: shown_name(&client_name(context)),
+        }
+    }
+
     async fn settle(
         self,
         mut handle: RequestHandle<RoleServer>,
@@ -204,8 +298,8 @@ impl Question {
             approval_id: self.id.clone(),
             approve,
             reason: match approve {
-                true => String::new(),
-                false => format!("refused through {}", self.client.escape_debug()),
+                true => format!("through {}", self.client),
+                false => format!("refused through {}", self.client),
             },
             scope: scope.into(),
         };

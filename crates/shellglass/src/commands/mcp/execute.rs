@@ -5,18 +5,19 @@ mod told;
 
 use super::answer::Answer;
 use super::arguments::{self, Execute};
-use super::elicit::{self, Asking, Outcome};
+use super::elicit::{self, Outcome, Put};
 use super::follow::{Ending, Execution};
 use super::pages::Look;
 use super::progress;
 use super::request::{Ask, check};
 use super::sections;
-use super::state::State;
+use super::state::{State, Waiting};
 use super::words;
 use crate::client::Client;
 use crate::commands::run::resume::fresh_key;
 use crate::error::Failure;
 use rmcp::RoleServer;
+use rmcp::model::{InputRequests, InputResponses};
 use rmcp::service::RequestContext;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,6 +32,9 @@ pub(super) const YIELD_MS_MAX: u32 = 50_000;
 /// How long a call waits for a person who was asked through the client, unless it
 /// says how long it may take.
 const PATIENCE: Duration = Duration::from_millis(YIELD_MS_MAX as u64);
+
+/// How long a command that a person has just allowed has to begin.
+const ANSWERED_WAIT: Duration = Duration::from_secs(5);
 
 /// How long a background command is watched, so that one that fails at once is
 /// known to have failed.
@@ -82,6 +86,7 @@ impl Asked {
 pub(super) async fn execute(
     state: &State,
     arguments: Execute,
+    answers: Option<InputResponses>,
     context: &RequestContext<RoleServer>,
 ) -> Result<Answer, Failure> {
     check(state, &arguments)?;
@@ -98,7 +103,18 @@ pub(super) async fn execute(
                 Execution::start(Arc::clone(&state.daemon), request)
             }
         };
-        let void = follow(state, &mut execution, &asked, context).await;
+        let answered = match &answers {
+            Some(answers) => elicit::answered(state, context, &execution, answers).await,
+            None => None,
+        };
+        let stop = match answered {
+            Some(Outcome::Dismissed) => Stop::Yielded,
+            Some(Outcome::Void(why)) => Stop::Void(why),
+            answered => {
+                let question = answered.map_or(Put::NotYet, |_| Put::Settled);
+                follow(state, &mut execution, &asked, question, context).await
+            }
+        };
         let course = execution.course();
         if let Some(Ending::Failed(status)) = &course.ending {
             let is_own = arguments.session_id.is_none();
@@ -110,17 +126,22 @@ pub(super) async fn execute(
             }
             return Err(status.clone().into());
         }
-        return told::answer(
-            state,
-            Call {
-                ask,
-                execution,
-                asked,
-                note,
-                void,
-            },
-        )
-        .await;
+        let void = match stop {
+            Stop::Yielded => None,
+            Stop::Void(why) => Some(why),
+            Stop::Handed(question) => {
+                state.keep(Waiting { ask, execution });
+                return Ok(Answer::question(question));
+            }
+        };
+        let call = Call {
+            ask,
+            execution,
+            asked,
+            note,
+            void,
+        };
+        return told::answer(state, call).await;
     }
 }
 
@@ -154,8 +175,9 @@ async fn forget_own(state: &State, ask: &Ask) -> bool {
 
 /// How the client calls itself.
 pub(super) fn client_name(context: &RequestContext<RoleServer>) -> String {
-    let info = context.peer.peer_info();
-    info.map(|info| info.client_info.name.clone())
+    context
+        .client_info()
+        .map(|info| info.name)
         .unwrap_or_default()
 }
 
@@ -164,30 +186,44 @@ async fn follow(
     state: &State,
     execution: &mut Execution,
     asked: &Asked,
+    question: Put,
     context: &RequestContext<RoleServer>,
-) -> Option<String> {
+) -> Stop {
     let key = execution.key().to_owned();
     let _under_way = (!asked.is_background).then(|| state.enter(&key, execution.cancel_request()));
-    let until_yield = until_yield(state, execution, asked, context);
+    let until_yield = until_yield(state, execution, asked, question, context);
     let followed = tokio::select! {
         biased;
         () = context.ct.cancelled() => None,
-        why = until_yield => Some(why),
+        stop = until_yield => Some(stop),
     };
-    if followed.is_none() {
-        cancel(state, execution).await;
+    match followed {
+        Some(stop) => stop,
+        None => {
+            cancel(state, execution).await;
+            Stop::Yielded
+        }
     }
-    followed.flatten()
 }
 
-/// Until the command ends or its time to yield comes. Says why an answer of the
-/// client did not count, if that was so.
+/// Why a call does not follow its command any further.
+enum Stop {
+    /// The command has ended, or its time to yield has come.
+    Yielded,
+    /// What was answered through the client does not count, and why.
+    Void(String),
+    /// The client has to ask its person, and call again.
+    Handed(InputRequests),
+}
+
+/// Until the command ends, its time to yield comes, or its person must be asked.
 async fn until_yield(
     state: &State,
     execution: &mut Execution,
     asked: &Asked,
+    mut question: Put,
     context: &RequestContext<RoleServer>,
-) -> Option<String> {
+) -> Stop {
     let began = Instant::now();
     if asked.is_background || asked.yield_after.is_zero() {
         // Without a beginning there is no handle to give.
@@ -197,59 +233,41 @@ async fn until_yield(
     tick.tick().await;
     let deadline = tokio::time::sleep(asked.yield_after);
     tokio::pin!(deadline);
-    let mut question = Put::NotYet;
+    // However long the person takes, the client must not give up before.
+    let last = match asked.is_patient {
+        true => began + PATIENCE,
+        false => began + asked.yield_after,
+    };
     loop {
         tokio::select! {
             biased;
             pending = execution.ended_or_asked(question.is_not_yet()) => {
-                // Nothing more comes.
-                let pending = pending?;
-                question = Put::of(elicit::ask(state, context, execution, &pending).await);
-                if asked.is_patient && matches!(question, Put::Shown(_)) {
-                    deadline.as_mut().reset((began + PATIENCE).into());
+                let Some(pending) = pending else {
+                    return Stop::Yielded;
+                };
+                question = elicit::ask(state, context, execution, &pending).await;
+                match question {
+                    Put::Handed(question) => return Stop::Handed(question),
+                    Put::Shown(_) => deadline.as_mut().reset(last.into()),
+                    Put::NotYet | Put::Settled => {}
                 }
             }
             outcome = question.outcome() => match outcome {
                 // It runs from here on.
                 Outcome::Answered => {
                     question = Put::Settled;
-                    drop(tokio::time::timeout(BEGIN_WAIT, execution.begun()).await);
-                    let until = tokio::time::Instant::now() + asked.yield_after;
-                    deadline.as_mut().reset(until);
+                    drop(tokio::time::timeout(ANSWERED_WAIT, execution.begun()).await);
+                    let until = last.min(Instant::now() + asked.yield_after);
+                    deadline.as_mut().reset(until.into());
                 }
-                Outcome::Dismissed => return None,
-                Outcome::Void(why) => return Some(why),
+                Outcome::Dismissed => return Stop::Yielded,
+                Outcome::Void(why) => return Stop::Void(why),
             },
-            () = &mut deadline => return None,
+            () = &mut deadline => return Stop::Yielded,
             _ = tick.tick() => {
                 let elapsed = began.elapsed();
                 progress::report(context, elapsed, goes(execution, elapsed)).await;
             }
-        }
-    }
-}
-
-/// Whether the client was asked in a person's stead.
-enum Put {
-    NotYet,
-    Shown(Asking),
-    Settled,
-}
-
-impl Put {
-    fn of(asking: Option<Asking>) -> Put {
-        asking.map_or(Put::Settled, Put::Shown)
-    }
-
-    fn is_not_yet(&self) -> bool {
-        matches!(self, Put::NotYet)
-    }
-
-    /// Until something comes of the question.
-    async fn outcome(&mut self) -> Outcome {
-        match self {
-            Put::Shown(asking) => asking.outcome().await,
-            _ => std::future::pending().await,
         }
     }
 }

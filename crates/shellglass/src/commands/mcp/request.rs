@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use tonic::Status;
 
 /// Longest name of a client that is shown, in characters.
-const CLIENT_CHARS_MAX: usize = 40;
+pub(super) const CLIENT_CHARS_MAX: usize = 40;
 
 /// What a call asks for, whoever asks. Two equal ones are the same call where
 /// the first has not begun.

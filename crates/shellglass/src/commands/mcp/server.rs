@@ -8,7 +8,7 @@ use super::{execute, read, resources, sessions, stdin, tools, wait};
 use crate::error::{Failure, Kind};
 use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation,
+    CallToolRequestParams, CallToolResponse, ErrorData, Implementation,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
     ServerCapabilities, ServerConfig, Tool,
@@ -75,7 +75,10 @@ impl Server {
         let state = self.state.as_ref();
         let (name, given) = (request.name.as_ref(), request.arguments);
         match name {
-            "execute_command" => execute::execute(state, parse(name, given)?, context).await,
+            "execute_command" => {
+                let answers = request.input_responses;
+                execute::execute(state, parse(name, given)?, answers, context).await
+            }
             "read_output" => read::read(state, parse(name, given)?, context).await,
             "write_stdin" => stdin::write(state, parse(name, given)?, context).await,
             "wait" => wait::wait(state, parse(name, given)?, context).await,
@@ -143,7 +146,7 @@ impl ServerHandler for Server {
         // A mistake is a result, too: a model reads results and can do better.
         let answer = self.answer(request, &context).await;
         let answer = answer.unwrap_or_else(Answer::from);
-        Ok(CallToolResult::from(answer).into())
+        Ok(answer.into())
     }
 
     async fn list_resources(
