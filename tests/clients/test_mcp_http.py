@@ -1,7 +1,7 @@
 """The same over streamable HTTP, at the daemon's `/mcp`; and what is only there."""
 
-import asyncio
 import http.client
+import itertools
 import json
 import unittest
 from pathlib import Path
@@ -174,7 +174,7 @@ class Bare(unittest.TestCase):
         """A new connection's name."""
         client = {"name": "bare", "version": "1"}
         params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
-        status, headers, text = self.send("POST", message(0, "initialize", params), role)
+        status, headers, text = self.send("POST", message("initialize", params), role)
         self.assertEqual(status, 200, text)
         session = headers["Mcp-Session-Id"]
         told = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -183,19 +183,19 @@ class Bare(unittest.TestCase):
 
     def run_command(self, session, command, role="agent", **arguments):
         params = {"name": "execute_command", "arguments": {"command": command, **arguments}}
-        status, _, text = self.send("POST", message(1, "tools/call", params), role, session)
+        status, _, text = self.send("POST", message("tools/call", params), role, session)
         self.assertEqual(status, 200, text)
         return answered(text)["result"]["structuredContent"]
 
     def test_without_a_token_nothing_is_answered(self):
-        body = message(0, "tools/list", {})
+        body = message("tools/list", {})
         self.assertEqual(self.send("POST", body, role=None)[0], 401)
         self.assertEqual(self.send("POST", body, role=None, Authorization="Bearer wrong")[0], 401)
         self.assertEqual(self.send("GET", role=None)[0], 401)
         self.assertEqual(self.send("DELETE", role=None)[0], 401)
 
     def test_other_sites_are_turned_away(self):
-        body = message(0, "tools/list", {})
+        body = message("tools/list", {})
         for foreign in (
             {"Origin": "http://evil.example"},
             {"Origin": "null"},
@@ -211,7 +211,7 @@ class Bare(unittest.TestCase):
 
     def test_a_connection_is_its_roles_alone(self):
         agents, persons = self.initialize("agent"), self.initialize("person")
-        body = message(2, "tools/list", {})
+        body = message("tools/list", {})
         for session, stranger in ((agents, "person"), (persons, "agent")):
             self.assertEqual(self.send("POST", body, stranger, session)[0], 404)
             self.assertEqual(self.send("GET", None, stranger, session)[0], 404)
@@ -226,7 +226,7 @@ class Bare(unittest.TestCase):
             status = self.send("POST", body, session=session)[0]
             self.assertIn(status, range(400, 500), body[:20])
         self.assertEqual(self.send("POST", b" " * (33 << 20), session=session)[0], 413)
-        listing = message(1, "tools/list", {})
+        listing = message("tools/list", {})
         for headers, status in (
             ({"Accept": "text/html"}, 406),
             ({"Content_Type": "text/plain"}, 415),
@@ -244,7 +244,7 @@ class Bare(unittest.TestCase):
         connection = http.client.HTTPConnection("127.0.0.1", self.home.port, timeout=DEADLINE)
         params = {"name": "execute_command", "arguments": {"command": command}}
         connection.request(
-            "POST", "/mcp", message(1, "tools/call", params), self.headers("agent", session)
+            "POST", "/mcp", message("tools/call", params), self.headers("agent", session)
         )
         self.assertEqual(connection.getresponse().status, 200)
         until(self.busy)
@@ -265,7 +265,7 @@ class Bare(unittest.TestCase):
         connection = http.client.HTTPConnection("127.0.0.1", self.home.port, timeout=DEADLINE)
         params = {"name": "execute_command", "arguments": {"command": f"sleep {foreground}"}}
         connection.request(
-            "POST", "/mcp", message(2, "tools/call", params), self.headers("agent", session)
+            "POST", "/mcp", message("tools/call", params), self.headers("agent", session)
         )
         until(lambda: alive(foreground) and alive(background))
         self.assertEqual(self.send("DELETE", session=session)[0], 204)
@@ -274,22 +274,27 @@ class Bare(unittest.TestCase):
         self.assertTrue(alive(background))
         self.home.run("cancel", str(begun["shell_id"]))
         self.assertFalse(alive(background))
-        self.assertEqual(self.send("POST", message(3, "tools/list", {}), session=session)[0], 404)
+        self.assertEqual(self.send("POST", message("tools/list", {}), session=session)[0], 404)
 
     def test_a_directory_that_is_not_there_is_named(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.home.port, timeout=DEADLINE)
         session = self.initialize()
         params = {"name": "execute_command", "arguments": {"command": "pwd"}}
         headers = self.headers("agent", session)
-        connection.request("POST", "/mcp?cwd=/no/such", message(1, "tools/call", params), headers)
+        connection.request("POST", "/mcp?cwd=/no/such", message("tools/call", params), headers)
         answer = answered(connection.getresponse().read().decode())["result"]
         connection.close()
         self.assertTrue(answer["isError"])
         self.assertIn("/no/such", answer["content"][0]["text"])
 
 
-def message(number, method, params):
+# No two requests have the same number: answers are known by it.
+NUMBERS = itertools.count(1)
+
+
+def message(method, params):
     """A request, as text."""
+    number = next(NUMBERS)
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
 
 
