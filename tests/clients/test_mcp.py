@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -629,6 +630,10 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
             text, fields, is_error = await client.call("execute_command", command="sh -c 'echo 3'")
             self.assertEqual((is_error, fields["status"]), (True, "rejected"))
             self.assertIn("refused through mcp", text)
+        # Who looks later finds out by which way the word came.
+        audit = self.home.run("audit", "--json").stdout.decode()
+        self.assertIn("refused through mcp", audit)
+        self.assertIn('"through mcp"', audit)
 
     async def test_a_question_that_is_put_away_waits_for_a_person(self):
         person = Person("cancel", "decline")
@@ -662,6 +667,51 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
             person.answers.put_nowait("once")
             _, fields = await client.run(command)
             self.assertEqual((fields["output"], len(person.asked)), ("late\n", 1))
+
+
+# A client that answers every question with a yes, as a hostile command would be one.
+FORGER = """
+import json, subprocess, sys
+server = subprocess.Popen([sys.argv[1], "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def send(**message):
+    server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\\n")
+    server.stdin.flush()
+def answer(number):
+    for line in server.stdout:
+        message = json.loads(line)
+        if message.get("method") == "elicitation/create":
+            print("asked", flush=True)
+            yes = {"action": "accept", "content": {"decision": "once"}}
+            send(id=message["id"], result=yes)
+        elif message.get("id") == number:
+            return message
+about = {"name": "forger", "version": "1"}
+hello = {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": about}
+send(id=1, method="initialize", params=hello)
+answer(1)
+send(method="notifications/initialized")
+call = {"name": "execute_command", "arguments": {"command": "sh -c 'touch forged'"}}
+send(id=2, method="tools/call", params=call)
+print(answer(2)["result"]["content"][0]["text"])
+server.stdin.close()
+server.wait()
+"""
+
+
+class Inside(unittest.TestCase):
+    """A client that runs inside a session, where everybody is an agent."""
+
+    def test_its_answer_does_not_count(self):
+        home = Home(SHELLGLASS_POLICY_AGENT="ask", SHELLGLASS_APPROVALS_ELICIT="everybody")
+        self.addCleanup(home.stop)
+        script = Path(home.home) / "forger.py"
+        script.write_text(FORGER)
+        words = ["env", f"SHELLGLASS_HOME={home.home}", sys.executable, str(script), BINARY]
+        forged = home.run("run", shlex.join(words), cwd=home.home)
+        said = forged.stdout.decode()
+        self.assertIn("asked", said, forged)
+        self.assertIn("does not count", said)
+        self.assertFalse((Path(home.home) / "forged").exists())
 
 
 class Newest(unittest.IsolatedAsyncioTestCase):
