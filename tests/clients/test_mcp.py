@@ -352,10 +352,13 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             _, begun = await client.run(f'python3 -u -c "{serve}"', background=True)
             self.assertTrue(begun["running"])
             shell_id = begun["shell_id"]
-            _, waited, _ = await client.call("wait", shell_id=shell_id, pattern=r"^port \d+$")
-            if not begun["output"]:
+            said = begun["output"]
+            # What was shown already is not waited for.
+            if not said:
+                _, waited, _ = await client.call("wait", shell_id=shell_id, pattern=r"^port \d+$")
                 self.assertEqual(waited["reason"], "pattern")
-            port = int((begun["output"] + waited["output"]).split()[1])
+                said = waited["output"]
+            port = int(said.split()[1])
             _, waited, _ = await client.call("wait", shell_id=shell_id, port=port)
             self.assertEqual((waited["reason"], waited["matched"]), ("port", str(port)))
             _, waited, _ = await client.call("wait", shell_id=shell_id, quiet_ms=100)

@@ -189,7 +189,8 @@ class Bare(unittest.TestCase):
 
     def test_without_a_token_nothing_is_answered(self):
         body = message("tools/list", {})
-        self.assertEqual(self.send("POST", body, role=None)[0], 401)
+        status, headers, _ = self.send("POST", body, role=None)
+        self.assertEqual((status, headers["WWW-Authenticate"]), (401, "Bearer"))
         self.assertEqual(self.send("POST", body, role=None, Authorization="Bearer wrong")[0], 401)
         self.assertEqual(self.send("GET", role=None)[0], 401)
         self.assertEqual(self.send("DELETE", role=None)[0], 401)

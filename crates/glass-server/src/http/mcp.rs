@@ -3,6 +3,7 @@
 use super::Glass;
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use glass_model::Role;
 use std::sync::Arc;
@@ -21,7 +22,12 @@ pub struct Mcp {
 pub(super) async fn call(State(glass): State<Arc<Glass>>, request: Request) -> Response {
     let caller = match glass.caller(request.headers()).await {
         Ok(caller) => caller,
-        Err(refused) => return refused,
+        Err(mut refused) => {
+            // Clients of MCP find out by this what to present.
+            let headers = refused.headers_mut();
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            return refused;
+        }
     };
     let router = match caller.role {
         Role::Agent => &glass.mcp.agent,

@@ -25,6 +25,9 @@ const QUIET_MAX: Duration = Duration::from_secs(60 * 60);
 /// every second for as long as a call may take, and its answer.
 const MESSAGES_MAX: usize = 64;
 
+/// How long an answer is kept for a client that lost it on the way.
+const ANSWER_KEPT: Duration = Duration::from_secs(10);
+
 /// How long a connection that has to go may take.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
@@ -41,6 +44,7 @@ impl Connections {
         let mut inner = LocalSessionManager::default();
         inner.session_config.keep_alive = Some(QUIET_MAX);
         inner.session_config.channel_capacity = MESSAGES_MAX;
+        inner.session_config.completed_cache_ttl = ANSWER_KEPT;
         Connections {
             inner,
             used: Mutex::default(),
