@@ -245,7 +245,6 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         git_branch: branch,
         background: session.background.is_some(),
         accepts_stdin: session.background == Some(Stdin::Open),
-        ..wire::Session::default()
     }
 }
 
