@@ -69,7 +69,9 @@ async fn what_forks_without_end_is_contained_and_that_is_said() {
     for mode in MODES {
         let desk = Desk::with(limited("tasks_max = 150"), mode, &[]).await;
         let ended = desk.run(rw(), &format!("python3 -c \"{FORKS}\"")).await;
-        assert_eq!(ended.code, Some(1), "{mode:?}: {ended:#?}");
+        // Its shell may be the one that cannot have another process.
+        assert_ne!(ended.code, Some(0), "{mode:?}: {ended:#?}");
+        assert!(ended.refused.is_none(), "{mode:?}: {ended:#?}");
         let said = ended.denials.join("\n");
         assert!(said.contains("sandbox.tasks_max"), "{mode:?}: {ended:#?}");
         // What it left has ended, so there are processes for the next one.

@@ -129,7 +129,7 @@ async fn a_hook_cannot_be_rewritten_where_its_folder_can_be_written() {
     std::fs::write(&hook, "exit 0\n").unwrap();
     let setup = Setup {
         config: format!(
-            "[hooks]\nbeforeShellExecution = [\"sh {}\"]\n",
+            "[hooks]\nafterShellExecution = [\"sh {}\"]\n",
             hook.display()
         ),
         ..Setup::default()

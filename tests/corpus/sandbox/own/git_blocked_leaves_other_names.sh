@@ -9,7 +9,7 @@ echo out > /dev/stdout && echo err > /dev/stderr && echo fd | tee /dev/fd/2 > /d
 : > /dev/null && cat <(echo sub) > a/sub && [ "$(cat a/sub)" = sub ] || bad
 tar cf a.tar a/b && mkdir c && tar xf a.tar -C c && [ -e c/a/b/moved ] || bad
 (cd c && : > ../c/./a//top && cd a/b && : > ../../under && rm ../../under) || bad
-git init -q /tmp/private && [ -e /tmp/private/.git/HEAD ] || bad
+own=$(mktemp -d) && git init -q "$own" && [ -e "$own/.git/HEAD" ] && rm -r "$own" || bad
 mkdir none/x 2>/dev/null && bad
 : > missing/x 2>/dev/null && bad
 python3 - <<'P' || bad

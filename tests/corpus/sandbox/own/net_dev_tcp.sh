@@ -2,5 +2,5 @@
 # expect: BLOCKED
 # class: network
 need TCP_PORT
-timeout 3 bash -c "read -r l < /dev/tcp/127.0.0.1/$TCP_PORT; [ -n \"\$l\" ]" && esc
+timeout 30 bash -c "read -r l < /dev/tcp/127.0.0.1/$TCP_PORT; [ -n \"\$l\" ]" && esc
 blk
