@@ -84,9 +84,9 @@ async fn only_what_other_rules_would_decide_otherwise_is_told() {
 #[tokio::test]
 async fn what_was_allowed_by_rules_that_are_gone_was_allowed() {
     let rule = "[[policy.rule]]\nprefix = [\"true\"]\ndecision = \"allow\"\n\
-                [[policy.rule]]\nprefix = [\"touch\"]\ndecision = \"allow\"\n";
+                [[policy.rule]]\nprefix = [\"printf\"]\ndecision = \"allow\"\n";
     let mut daemon = Daemon::start(&format!("[policy]\nbuiltin_allow = false\n{rule}"));
-    played(&daemon, &["touch nothing", "true"]).await;
+    played(&daemon, &["printf x", "true"]).await;
     let same = replayed(&daemon, &[]);
     assert_eq!(same["differences"], json!([]), "{same}");
     assert_eq!(same["before"]["allow"], json!(2), "{same}");
@@ -100,7 +100,7 @@ async fn what_was_allowed_by_rules_that_are_gone_was_allowed() {
     assert_eq!(answer["after"]["ask"], json!(2), "{answer}");
     assert_eq!(
         answer["differences"][0]["beforeBy"],
-        json!("user: touch"),
+        json!("user: printf"),
         "{answer}"
     );
 }
