@@ -293,6 +293,26 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(read["output"], "ghp_[REDACTED:github-token]\nafter\n")
             self.assertEqual((read["next_offset"], read["dropped_bytes"]), (written, 0))
             self.assertFalse(read["more"])
+            self.assertEqual(fields["next_offset"], written)
+            # Also behind it: what is left out is found where it is said to be.
+            command = f"echo {token}; seq 20000; echo {token}; seq 20000; echo found me"
+            _, fields = await client.run(command, max_chars=3000)
+            numbers = "".join(f"{n}\n" for n in range(1, 20001))
+            raw = f"{token}\n{numbers}{token}\n{numbers}found me\n"
+            self.assertEqual(fields["next_offset"], len(raw))
+            for part in fields["elisions"]:
+                start, end = part["offset"], part["offset"] + part["length"]
+                _, read, _ = await client.call(
+                    "read_output", shell_id=fields["shell_id"], offset=start, lines=1
+                )
+                line = raw[start:].split("\n")[0].replace(token, "ghp_[REDACTED:github-token]")
+                self.assertEqual(read["output"], line + "\n")
+                self.assertEqual(raw[end - 1], "\n")
+                self.assertEqual(raw[start - 1], "\n")
+            _, found, _ = await client.call(
+                "read_output", shell_id=fields["shell_id"], search="found me"
+            )
+            self.assertEqual(found["output"], f"{raw.index('found me')}: found me\n")
 
     async def test_the_middle_of_a_long_log_is_read(self):
         line = "%08d some words of a log that nobody reads\n"

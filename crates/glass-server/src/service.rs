@@ -212,8 +212,15 @@ impl ShellExec for Service {
             .read_output(&caller, id, request.offset, request.max_bytes, wait)
             .await
             .map_err(status::lookup)?;
+        let names = page.names.iter().map(|name| wire::SecretName {
+            offset: name.offset,
+            length: name.bytes,
+            shown: name.shown,
+        });
+        let names = names.collect();
         let (output, raw) = text_and_raw(page.bytes);
         Ok(Response::new(wire::ReadOutputResponse {
+            names,
             output,
             raw: raw.map(Into::into),
             next_offset: page.next_offset,

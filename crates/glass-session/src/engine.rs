@@ -44,7 +44,7 @@ pub use create::SessionSpec;
 pub use execute::{OrderSpec, Target, Ticket};
 pub use hooks::Wording;
 pub use output::{Gathered, OutputFile};
-pub use page::OutputPage;
+pub use page::{Name, OutputPage};
 pub use projection::{Late, Projection};
 pub use search::{Hit, SearchError, SearchSpec, Searched, Spot};
 pub use timeouts::Timeouts;

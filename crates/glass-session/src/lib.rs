@@ -44,9 +44,9 @@ pub use actor::{Finished, OutputEnd};
 pub use context::Settings;
 pub use engine::Wording;
 pub use engine::{
-    Adapting, AuditError, Background, Before, Caller, Engine, Gathered, Held, Hit, Late, OrderSpec,
-    Origin, OutputFile, OutputPage, Projection, SearchError, SearchSpec, Searched, SessionSpec,
-    SessionView, Spot, Target, Ticket, Timeouts, WaitSpec, Waited,
+    Adapting, AuditError, Background, Before, Caller, Engine, Gathered, Held, Hit, Late, Name,
+    OrderSpec, Origin, OutputFile, OutputPage, Projection, SearchError, SearchSpec, Searched,
+    SessionSpec, SessionView, Spot, Target, Ticket, Timeouts, WaitSpec, Waited,
 };
 pub use errors::{
     AnswerError, CreateError, EngineError, ExecuteError, LookupError, NoWalls, StdinError,

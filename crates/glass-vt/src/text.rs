@@ -75,6 +75,14 @@ impl Compressor {
         self.split.push(bytes, |piece| stages.take(piece));
     }
 
+    /// Reads text that stands for so many bytes of the raw output, such as the
+    /// name of a secret. It is part of a line.
+    pub fn push_for(&mut self, text: &[u8], raw_bytes: u64) {
+        let stages = &mut self.stages;
+        self.split
+            .push_for(text, raw_bytes, |piece| stages.take(piece));
+    }
+
     /// The page of everything that was read.
     pub fn finish(mut self) -> Page {
         let stages = &mut self.stages;

@@ -146,6 +146,20 @@ impl<'a> Excerpt<'a> {
         judged.as_ref().map_or(u64::MAX, |judged| judged.till)
     }
 
+    /// How many of the next bytes of a stream, at most, are all shown or all not.
+    pub(super) fn alike(&self, stream: Stream, offset: u64, most: usize) -> usize {
+        let Some(judged) = &self.streams[slot(stream)] else {
+            return most;
+        };
+        let first = judged.cuts.partition_point(|cut| cut.to <= offset);
+        let edge = judged.cuts.get(first).map(|cut| match cut.from > offset {
+            true => cut.from,
+            false => cut.to,
+        });
+        let bytes = edge.and_then(|edge| usize::try_from(edge - offset).ok());
+        bytes.map_or(most, |bytes| bytes.min(most))
+    }
+
     /// Appends what a piece shows.
     pub(super) fn show(&self, stream: Stream, offset: u64, bytes: &[u8], out: &mut Vec<u8>) {
         match (&self.veil.0, &self.streams[slot(stream)]) {

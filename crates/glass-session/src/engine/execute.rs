@@ -207,9 +207,7 @@ impl Engine {
         mut order: OrderSpec,
         scope: String,
     ) -> Result<Ticket, ExecuteError> {
-        if order.timeout_ms == 0 && caller.role == Role::Agent && session.background.is_none() {
-            order.timeout_ms = self.0.context.settings.timeouts.of(&order.command);
-        }
+        self.limit_time(caller, &session, &mut order);
         let adapted = self.adapt(caller, &session, &mut order).await;
         let sandbox = self.order_rights(caller, &session, handle, &order)?;
         let (skip, requested) = (order.skip_approval, order.sandbox.clone());

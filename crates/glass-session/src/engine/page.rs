@@ -45,6 +45,20 @@ pub struct OutputPage {
     pub code: Option<i32>,
     /// Whether it wrote something just now.
     pub hot: bool,
+    /// Where names stand among the bytes, in order.
+    pub names: Vec<Name>,
+}
+
+/// The name of a secret in a page; a secret that began before the page has none
+/// there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// Where the secret stands in what was written.
+    pub offset: u64,
+    /// How many bytes of it.
+    pub bytes: u64,
+    /// How many bytes stand in the page instead.
+    pub shown: u64,
 }
 
 /// A part of the output, in order.
@@ -129,12 +143,15 @@ impl Engine {
         max_bytes: u64,
     ) -> Result<OutputPage, LookupError> {
         let mut dropped = 0;
+        let mut names = Vec::new();
         let mut at = from;
         loop {
             let mut page = self.shown_page(id, veil, at, max_bytes)?;
             dropped += page.dropped;
+            names.append(&mut page.names);
             if !page.bytes.is_empty() || page.next_offset == at {
                 page.dropped = dropped;
+                page.names = names;
                 return Ok(page);
             }
             // All of it lies within a secret that was named before.
@@ -287,7 +304,17 @@ impl Engine {
                 if step < bytes.len() {
                     step -= incomplete_suffix(&bytes[..step]);
                 }
+                let step = excerpt.alike(stream, offset, step);
+                let before = page.bytes.len();
                 excerpt.show(stream, offset, &bytes[..step], &mut page.bytes);
+                let shown = &page.bytes[before..];
+                if shown != &bytes[..step] {
+                    page.names.push(Name {
+                        offset: position,
+                        bytes: step as u64,
+                        shown: shown.len() as u64,
+                    });
+                }
                 offset += step as u64;
                 position += step as u64;
                 bytes = &bytes[step..];

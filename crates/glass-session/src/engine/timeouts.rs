@@ -1,5 +1,8 @@
 //! How long an agent's command may take that says nothing about it.
 
+use super::{Caller, Engine, OrderSpec};
+use glass_model::{Role, Session};
+
 /// The time, and the commands that it does not hold for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timeouts {
@@ -16,6 +19,16 @@ impl Timeouts {
         match is_exempt {
             true => 0,
             false => i32::try_from(self.default_ms).unwrap_or(i32::MAX),
+        }
+    }
+}
+
+impl Engine {
+    /// Gives a command of an agent's its time, unless it has one.
+    pub(super) fn limit_time(&self, caller: &Caller, session: &Session, order: &mut OrderSpec) {
+        let is_told = order.timeout_ms != 0 || session.background.is_some();
+        if caller.role == Role::Agent && !is_told {
+            order.timeout_ms = self.0.context.settings.timeouts.of(&order.command);
         }
     }
 }

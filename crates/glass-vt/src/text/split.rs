@@ -61,6 +61,25 @@ impl Split {
         self.feed(&bytes[at..], &mut sink);
     }
 
+    /// Reads text that stands for so many raw bytes, within a line: the name of
+    /// what was taken out.
+    pub(super) fn push_for(
+        &mut self,
+        text: &[u8],
+        raw_bytes: u64,
+        mut sink: impl FnMut(Piece<'_>),
+    ) {
+        let end = self.offset + raw_bytes;
+        let mut line = std::mem::replace(&mut self.line, Line::new(0));
+        line.feed(text, self.offset, |text, at| {
+            // A row that ends within the name ends somewhere in what it stands for.
+            let at = at.min(end).max(self.row_start);
+            self.wrap(text, at, &mut sink);
+        });
+        self.line = line;
+        self.offset = end;
+    }
+
     /// Hands over the last row, and says where the output ended.
     pub(super) fn finish(&mut self, mut sink: impl FnMut(Piece<'_>)) -> End {
         if self.offset > self.row_start {

@@ -1,6 +1,7 @@
 //! What a reader gets.
 
 mod laws;
+mod names;
 mod showing;
 mod since;
 

@@ -37,6 +37,9 @@ pub(super) enum Ending {
     Failed(Status),
 }
 
+/// How the name of a secret goes on.
+const NAME_START: &[u8] = b"[REDACTED:";
+
 /// Output as the stream brought it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heard {
@@ -51,7 +54,15 @@ pub(super) struct Heard {
 impl Heard {
     fn take(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        if self.bytes.len() + bytes.len() <= HEARD_BYTES_MAX {
+        // The name of a secret has another length than the secret: only the journal
+        // knows where what follows it stands.
+        let is_exact = || {
+            !bytes
+                .windows(NAME_START.len())
+                .any(|part| part == NAME_START)
+        };
+        let fits = self.bytes.len() + bytes.len() <= HEARD_BYTES_MAX;
+        if !self.is_partial && fits && is_exact() {
             self.bytes.extend_from_slice(bytes);
             return;
         }

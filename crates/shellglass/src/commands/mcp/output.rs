@@ -2,7 +2,7 @@
 
 use super::state::State;
 use crate::client::Client;
-use glass_proto::shellglass::v1::{ReadOutputRequest, ReadOutputResponse};
+use glass_proto::shellglass::v1::{ReadOutputRequest, ReadOutputResponse, SecretName};
 use tonic::Status;
 
 /// Bytes asked for at once.
@@ -15,10 +15,67 @@ pub(super) struct Piece {
     /// quota removed something there.
     pub at: u64,
     pub bytes: Vec<u8>,
+    /// Where names stand for secrets of other lengths.
+    pub names: Vec<SecretName>,
     /// The byte after its last one.
     pub next: u64,
     pub running: bool,
     pub exit_code: Option<i32>,
+}
+
+/// A stretch of a piece: bytes, and how many of what was written they stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stretch<'a> {
+    /// They are what was written.
+    Written(&'a [u8]),
+    /// They are the name of a secret of so many bytes.
+    Named(&'a [u8], u64),
+}
+
+impl Piece {
+    /// Its stretches, in order.
+    pub(super) fn stretches(&self) -> Vec<Stretch<'_>> {
+        let mut stretches = Vec::new();
+        let (mut rest, mut at) = (&self.bytes[..], self.at);
+        let count = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        for name in &self.names {
+            let before = count(name.offset.saturating_sub(at)).min(rest.len());
+            let (written, after) = rest.split_at(before);
+            let (named, after) = after.split_at(count(name.shown).min(after.len()));
+            if !written.is_empty() {
+                stretches.push(Stretch::Written(written));
+            }
+            stretches.push(Stretch::Named(named, name.length));
+            (rest, at) = (after, name.offset.saturating_add(name.length));
+        }
+        if !rest.is_empty() {
+            stretches.push(Stretch::Written(rest));
+        }
+        stretches
+    }
+
+    /// Where in what was written so many of its bytes end.
+    pub(super) fn place(&self, mut bytes: usize) -> u64 {
+        let mut at = self.at;
+        for stretch in self.stretches() {
+            match stretch {
+                Stretch::Written(written) if bytes <= written.len() => {
+                    return at + bytes as u64;
+                }
+                Stretch::Written(written) => {
+                    bytes -= written.len();
+                    at += written.len() as u64;
+                }
+                // Whoever goes on within a name sees it again, and not a part.
+                Stretch::Named(name, _) if bytes < name.len() => return at,
+                Stretch::Named(name, length) => {
+                    bytes -= name.len();
+                    at += length;
+                }
+            }
+        }
+        self.next
+    }
 }
 
 impl State {
@@ -103,9 +160,42 @@ fn piece_of(answer: ReadOutputResponse, offset: u64) -> Piece {
     };
     Piece {
         at: offset + answer.dropped_bytes,
+        names: answer.names,
         next: answer.next_offset,
         running: answer.running,
         exit_code: answer.exit_code,
         bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_counted_in_what_was_written() {
+        let name = |offset, length, shown| SecretName {
+            offset,
+            length,
+            shown,
+        };
+        let piece = Piece {
+            at: 10,
+            bytes: b"ab[X]cd[YY]".to_vec(),
+            names: vec![name(12, 40, 3), name(54, 1, 4)],
+            next: 55,
+            ..Piece::default()
+        };
+        assert_eq!(
+            piece.stretches(),
+            [
+                Stretch::Written(b"ab"),
+                Stretch::Named(b"[X]", 40),
+                Stretch::Written(b"cd"),
+                Stretch::Named(b"[YY]", 1),
+            ]
+        );
+        let places: Vec<u64> = (0..12).map(|bytes| piece.place(bytes)).collect();
+        assert_eq!(places, [10, 11, 12, 12, 12, 52, 53, 54, 54, 54, 54, 55]);
     }
 }

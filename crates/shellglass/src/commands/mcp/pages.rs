@@ -1,5 +1,6 @@
 //! Output as a model reads it: short, and exact about what is missing.
 
+use super::output::Stretch;
 use super::results::Shown;
 use super::sections::readable;
 use super::state::State;
@@ -170,7 +171,12 @@ impl State {
             if piece.bytes.is_empty() || Instant::now() > deadline {
                 return Ok((compressor.finish(), None));
             }
-            compressor.push(&piece.bytes);
+            for stretch in piece.stretches() {
+                match stretch {
+                    Stretch::Written(bytes) => compressor.push(bytes),
+                    Stretch::Named(name, length) => compressor.push_for(name, length),
+                }
+            }
             at = piece.next;
         }
     }

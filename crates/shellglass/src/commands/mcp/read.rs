@@ -5,7 +5,7 @@ mod search;
 use super::answer::{Answer, Went};
 use super::arguments::{self, Read};
 use super::execute::YIELD_MS_MAX;
-use super::output::PIECE_BYTES_MAX;
+use super::output::{PIECE_BYTES_MAX, Stretch};
 use super::pages::{CHARS_DEFAULT, CHARS_MAX, Look};
 use super::results::{ReadBack, Shown};
 use super::sections;
@@ -87,10 +87,9 @@ async fn window(state: &State, arguments: &Read, offset: u64) -> Result<Answer, 
     }
     let is_last = (piece.bytes.len() as u64) < bytes_max;
     let (text, used) = cut(&piece.bytes, arguments.lines, most, is_last);
-    // The name of a secret has another length than the secret.
     let next = match used == piece.bytes.len() {
         true => piece.next,
-        false => piece.at + used as u64,
+        false => piece.place(used),
     };
     let dropped = piece.at - offset;
     let now = state.piece(id, next, 1, 0).await?;
@@ -151,7 +150,13 @@ async fn searched(state: &State, arguments: &Read, regex: regex::Regex) -> Resul
         if piece.next == at {
             break piece;
         }
-        search.push(piece.at, &piece.bytes);
+        search.begin(piece.at);
+        for stretch in piece.stretches() {
+            match stretch {
+                Stretch::Written(bytes) => search.push(bytes),
+                Stretch::Named(name, length) => search.push_for(name, length),
+            }
+        }
         at = piece.next;
     };
     let found = search.finish();

@@ -104,7 +104,8 @@ async fn whole(state: &State, shell_id: u32, bytes: u64) -> Option<Vec<u8>> {
     let (mut whole, mut at) = (Vec::new(), 0);
     while at < bytes {
         let piece = state.piece(shell_id, at, PIECE_BYTES_MAX, 0).await.ok()?;
-        if piece.at > at || piece.next <= at {
+        // What has names is shown as it is: its offsets are not its lengths.
+        if piece.at > at || piece.next <= at || !piece.names.is_empty() {
             return None;
         }
         whole.extend(piece.bytes);

@@ -52,14 +52,24 @@ impl Search {
         }
     }
 
-    /// The next piece, which stands at this offset.
-    pub(super) fn push(&mut self, at: u64, bytes: &[u8]) {
+    /// What comes next stands at this offset.
+    pub(super) fn begin(&mut self, at: u64) {
         if at > self.at {
             // A line does not go on across what was not kept.
             self.end_line();
             self.start = at;
             self.at = at;
         }
+    }
+
+    /// The name of a secret of so many bytes.
+    pub(super) fn push_for(&mut self, name: &[u8], length: u64) {
+        self.append(name);
+        self.at += length;
+    }
+
+    /// What was written next.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some(newline) = rest.iter().position(|byte| *byte == b'\n') {
             self.append(&rest[..newline]);
@@ -127,7 +137,8 @@ mod tests {
         let regex = Regex::new("err").expect("a pattern");
         let mut search = Search::new(regex, 0, lines, 1000);
         for (at, bytes) in pieces {
-            search.push(*at, bytes);
+            search.begin(*at);
+            search.push(bytes);
         }
         search.finish()
     }
