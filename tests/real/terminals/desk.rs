@@ -70,6 +70,19 @@ impl Desk {
         }
     }
 
+    /// Waits until the shell is at its prompt: there it executes something. A
+    /// Ctrl+C that is still on its way takes that away, and it is tried again.
+    pub async fn settle(&mut self) {
+        for _ in 0..10 {
+            let ran = self.session.run("true").await;
+            self.ended("true").await;
+            if ran.code == Some(0) {
+                return;
+            }
+        }
+        panic!("the shell does not come to its prompt");
+    }
+
     /// Waits until a command of this text runs.
     pub async fn runs(&self, command: &str) {
         let is_it = |shown: &Session| shown.busy && shown.active_command == command;
