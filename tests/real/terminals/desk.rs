@@ -74,9 +74,8 @@ impl Desk {
     /// Ctrl+C that is still on its way takes that away, and it is tried again.
     pub async fn settle(&mut self) {
         for _ in 0..10 {
-            let ran = self.session.run("true").await;
-            self.ended("true").await;
-            if ran.code == Some(0) {
+            if self.session.run("true").await.code == Some(0) {
+                self.ended("true").await;
                 return;
             }
         }
