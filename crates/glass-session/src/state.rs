@@ -5,11 +5,11 @@
 
 mod ends;
 
-use ends::{aborted, ended, rejected};
+use ends::{aborted, ended};
 use glass_model::{AbortReason, Mode, Outcome, ShellId, Startup, WaitStatus};
 use std::collections::{HashMap, VecDeque};
 
-pub(crate) use ends::{never_ran, outcome_of};
+pub(crate) use ends::{never_ran, outcome_of, rejected};
 
 /// How often a command whose shell died before reading it is offered to
 /// another one.

@@ -369,6 +369,7 @@ async fn a_command_outlives_the_daemon_and_ends_with_its_code() {
     let mut daemon = Daemon::start("");
     let mut desk = Desk::bare(&daemon, "bash").await;
     let id = desk.session.id.clone();
+    assert_eq!(desk.session.run("true").await.code, Some(0));
     desk.keys("until [ -e go ]; do sleep 0.02; done; echo do''ne; (exit 8)\r")
         .await;
     desk.viewer.until("(exit 8)\r\n").await;

@@ -70,6 +70,18 @@ impl Desk {
         }
     }
 
+    /// Waits until the shell is at its prompt: there it executes something. A
+    /// Ctrl+C that is still on its way takes that away, and it is tried again.
+    pub async fn settle(&mut self) {
+        for _ in 0..10 {
+            if self.session.run("true").await.code == Some(0) {
+                self.ended("true").await;
+                return;
+            }
+        }
+        panic!("the shell does not come to its prompt");
+    }
+
     /// Waits until a command of this text runs.
     pub async fn runs(&self, command: &str) {
         let is_it = |shown: &Session| shown.busy && shown.active_command == command;

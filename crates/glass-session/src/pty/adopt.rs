@@ -90,6 +90,9 @@ pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<
         // The receiver is right here.
         drop(note_sender.send(Note::Exited(child.info.id, status, None)));
     }
+    // What the last daemon offered, nobody answers for.
+    let room = context.session_dir(&session).join(super::integration::ROOM);
+    drop(std::fs::remove_file(room.join("next")));
     let ours = session.env.clone();
     Ok(Ready {
         parts: Parts {

@@ -11,7 +11,8 @@ use super::Task;
 use super::beliefs::Doing;
 use super::integration::speaks;
 use crate::driver::quote;
-use crate::state::never_ran;
+use crate::gate::Asked;
+use crate::state::{never_ran, rejected};
 use bytes::Bytes;
 use glass_model::{Execution, Outcome, ShellId, ShellKind};
 use glass_spawn::terminal;
@@ -39,6 +40,10 @@ const BEGIN_WAIT: Duration = Duration::from_secs(10);
 /// Between two looks at a shell that is not ready, or two presses of the key.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 const PRESS_EVERY: Duration = Duration::from_millis(400);
+
+/// Claims that are kept. A shell may still be about to make one that it has
+/// made before.
+const CLAIMS_KEPT: u32 = 64;
 
 /// A command that the shell may take.
 pub(super) struct Offer {
@@ -124,6 +129,9 @@ impl Task {
             return;
         };
         let execution = waiting.execution;
+        if let Some(why) = self.is_ignored_now(&execution) {
+            return self.finish(execution, super::close::NO_OUTPUT, rejected(why));
+        }
         let directory = &execution.requested_cwd;
         if !directory.is_empty() && !Path::new(directory).is_dir() {
             let why = format!("the directory '{directory}' is not there");
@@ -132,6 +140,9 @@ impl Task {
         self.mend_walls();
         self.offers = self.offers.wrapping_add(1);
         let number = self.offers;
+        // No shell remembers one that is so old.
+        let old = taken_name(number.wrapping_sub(CLAIMS_KEPT));
+        drop(std::fs::remove_file(self.room().join(old)));
         let line = line(self.session.shell.kind, &execution, &self.session.cwd);
         match write_next(&self.room(), &self.nonce, number, &line) {
             Ok(()) => {
@@ -149,6 +160,16 @@ impl Task {
                 self.finish(execution, super::close::NO_OUTPUT, never_ran(why));
             }
         }
+    }
+
+    /// Why a command must not run where the shell has gone since it was let pass,
+    /// if so.
+    pub(super) fn is_ignored_now(&self, execution: &Execution) -> Option<String> {
+        if !execution.requested_cwd.is_empty() || execution.cwd == self.session.cwd {
+            return None;
+        }
+        let asked = Asked::of(&self.session, execution, false);
+        self.queue.gate.ignores_now(&asked)
     }
 
     /// The shell says that it has the command of this offer.

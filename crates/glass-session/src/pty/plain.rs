@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::driver;
 use crate::pipes;
 use crate::recording::{Begun, Recording, When};
-use crate::state::{never_ran, outcome_of};
+use crate::state::{never_ran, outcome_of, rejected};
 use crate::tag::Tag;
 use glass_model::{
     AbortReason, EventBody, Execution, LaunchId, LaunchPlan, Outcome, ShellId, WaitStatus,
@@ -104,7 +104,14 @@ impl Task {
         let Some(waiting) = self.queue.waiting.pop_front() else {
             return;
         };
-        let execution = waiting.execution;
+        let mut execution = waiting.execution;
+        if let Some(why) = self.is_ignored_now(&execution) {
+            return self.finish(execution, NO_OUTPUT, rejected(why));
+        }
+        execution.cwd = match execution.requested_cwd.is_empty() {
+            true => self.session.cwd.clone(),
+            false => execution.requested_cwd.clone(),
+        };
         self.remark_on(execution.shell_id, "fallback", why);
         if execution.command.len() > driver::PLAIN_BYTES_MAX {
             let why = format!("{why}, and it is too long to run without it");

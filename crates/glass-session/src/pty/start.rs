@@ -190,7 +190,8 @@ impl Ready {
             integration: parts.insight.integration,
             front: parts.insight.front,
             offer: None,
-            offers: 0,
+            // Not where the last daemon began: what it claimed is claimed.
+            offers: u32::from_ne_bytes(crate::random::bytes()),
             plain: None,
             queue: Queue {
                 gate,

@@ -29,7 +29,7 @@ pub(super) fn aborted(reason: AbortReason) -> Outcome {
     }
 }
 
-pub(super) fn rejected(why: String) -> Outcome {
+pub(crate) fn rejected(why: String) -> Outcome {
     Outcome {
         rejected: Some(why),
         ..Outcome::default()
