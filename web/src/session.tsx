@@ -57,6 +57,7 @@ export function SessionView({ id }: { id: string }) {
   const replays = useSignal(false);
   const question = useSignal<Question | null>(null);
   const keyboards = useSignal(0);
+  const lists = useSignal(false);
   const offer = useOffer();
   const { executions, changed } = useExecutions(id);
   const shown = sessions.value.get(id);
@@ -84,6 +85,8 @@ export function SessionView({ id }: { id: string }) {
     return () => opened.close();
   }, [isTerminal, writes, replays.value]);
   useEffect(changed, [shown?.session.lastShellId, shown?.session.running]);
+  // The first execution of a terminal is the shell itself.
+  const typed = executions.value.slice(1);
   const others = keyboards.value - (writes ? 1 : 0);
   const cwd = shown?.session.workingDirectory ?? '';
   const name = shown?.session.name || baseName(cwd) || id;
@@ -105,6 +108,11 @@ export function SessionView({ id }: { id: string }) {
         </button>
         {standing.value.kind === 'lost' && (
           <button type="button" onClick={() => mirror.current?.retry()}>Connect again</button>
+        )}
+        {isTerminal && typed.length > 0 && !replays.value && (
+          <button type="button" aria-pressed={lists.value} onClick={() => { lists.value = !lists.value; }}>
+            Commands
+          </button>
         )}
         {isTerminal && others > 0 && (
           <span class="chip running" role="status">{others === 1 ? 'another has the keyboard' : `${others} others have the keyboard`}</span>
@@ -143,6 +151,7 @@ export function SessionView({ id }: { id: string }) {
           {shown?.session.running === true && shown.session.acceptsStdin && <Feed shellId={shown.session.lastShellId} />}
         </div>
         {!isTerminal && <Timeline sessionId={id} executions={executions.value} onReveal={(fromLast) => mirror.current?.reveal(fromLast)} />}
+        {isTerminal && lists.value && <Timeline sessionId={id} executions={typed} />}
       </div>}
     </div>
   );
