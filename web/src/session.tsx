@@ -70,7 +70,9 @@ export function SessionView({ id }: { id: string }) {
     const opened = new Mirror(screen.current, id, { isTerminal, writes }, {
       stands: (now) => {
         standing.value = now;
-        if (now.kind === 'live') changed();
+        // Nobody would get an answer; who asks is told again with the next view.
+        if (now.kind !== 'live') question.value = null;
+        else changed();
       },
       commands: changed,
       offers: (made) => offer.make(made, writes),
@@ -144,7 +146,10 @@ export function SessionView({ id }: { id: string }) {
               question={question.value}
               writes={writes}
               onAnswer={(text) => mirror.current?.answer(text)}
-              onTake={() => hold(id, true)}
+              onTake={() => {
+                question.value = null;
+                hold(id, true);
+              }}
               onLeave={() => mirror.current?.focus()}
             />
           )}
