@@ -82,6 +82,21 @@ test('a question that is answered openly, seen by another who takes the keyboard
   await page.getByRole('form', { name: 'A question' }).waitFor({ state: 'detached' });
 });
 
+test('commands that are typed into a terminal are listed, with their ends', async () => {
+  const page = await browser.page(daemon.address);
+  await terminal(page);
+  await page.keyboard.type('echo typed-$((3 * 3)); (exit 5)\n');
+  await untilRow(page, 'its output', (row) => row === 'typed-9');
+  await page.getByRole('button', { name: 'Commands' }).click();
+  const entry = page.locator('.entry').first();
+  await entry.locator('.chip.bad').getByText('exit 5').waitFor();
+  assert.equal(await page.locator('.entry').count(), 1, 'the shell itself is none of them');
+  await entry.locator('.command').click();
+  const model = page.locator('.model', { hasText: 'exit code 5' });
+  await model.waitFor();
+  assert.equal(await model.innerText(), 'typed-9\n[exit code 5]');
+});
+
 test('Option moves by words, and deletes one', async () => {
   const page = await browser.page(daemon.address);
   await terminal(page);

@@ -138,6 +138,38 @@ test('a page of somebody else gets nothing, and cannot show ours', async () => {
   }
 });
 
+test('the sidebar shows the branch, what runs inside, and another host', async () => {
+  const id = await daemon.session('all of it');
+  const page = await browser.context.newPage();
+  // What the daemon tells, with more of it.
+  await page.routeWebSocket('**/ws/events', (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((text) => {
+      const message = JSON.parse(text);
+      if (message.session?.sessionId === id) {
+        Object.assign(message.session, {
+          gitBranch: 'feature/<b>', host: 'ssh://ada@far', quietReason: 'password',
+          processes: ['vim', 'node', 'make', 'cc'].map((command, at) => ({ pid: at + 2, command, source: at ? 'tmux' : 'direct' })),
+        });
+      }
+      socket.send(JSON.stringify(message));
+    });
+  });
+  await page.goto(daemon.address);
+  const item = page.locator(`[data-session="${id}"]`);
+  await item.locator('.branch', { hasText: 'feature/<b>' }).waitFor();
+  assert.deepEqual(await item.locator('.inside code').allInnerTexts(), ['vim', 'node', 'make']);
+  assert.match(await item.locator('.inside').getAttribute('title'), /^vim \(2\)\nnode \(3, in tmux\)/);
+  await item.getByText('+1').waitFor();
+  await item.getByText('waits for a password').waitFor();
+  await page.getByRole('heading', { name: 'Sessions on ssh://ada@far' }).waitFor();
+  await page.getByLabel('Search sessions').fill('tmux-nothing');
+  await page.getByText('None of them matches.').waitFor();
+  await page.getByLabel('Search sessions').fill('vim');
+  await until('by what runs inside', async () => (await page.locator('.session').count()) === 1);
+  assert.deepEqual(await barriers(page), []);
+});
+
 test('every view is open to those who read or type differently, in light and dark', async () => {
   const id = await daemon.session('for everybody');
   await daemon.run(id, 'echo text; false');

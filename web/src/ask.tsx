@@ -30,7 +30,7 @@ export function Ask({ question, writes, onAnswer, onTake, onLeave }: AskProps) {
   };
   const words = visible(question.text) || (question.isHidden ? 'Something secret is asked for' : 'It asks');
   return (
-    <form class="ask" aria-label="A question" onSubmit={submit}>
+    <form class="ask above" aria-label="A question" onSubmit={submit}>
       {writes ? <label for="answer">{words}</label> : <span>{words}</span>}
       {writes ? (
         <>

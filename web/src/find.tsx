@@ -85,7 +85,7 @@ function Result({ found, isChosen, onOpen }: { found: Found; isChosen: boolean; 
           <span class={`chip ${ending(execution)}`}>{explained(execution)}</span>
           <span>{found.sessionName || baseName(execution.cwd)}</span>
           <span>{moment(started, now.value)}</span>
-          {found.outputCut && <span>only the first 16 MiB were searched</span>}
+          {found.outputCut && <span>only its first and last 8 MiB were searched</span>}
         </span>
       </button>
     </li>

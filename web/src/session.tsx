@@ -57,6 +57,7 @@ export function SessionView({ id }: { id: string }) {
   const replays = useSignal(false);
   const question = useSignal<Question | null>(null);
   const keyboards = useSignal(0);
+  const lists = useSignal(false);
   const offer = useOffer();
   const { executions, changed } = useExecutions(id);
   const shown = sessions.value.get(id);
@@ -69,7 +70,9 @@ export function SessionView({ id }: { id: string }) {
     const opened = new Mirror(screen.current, id, { isTerminal, writes }, {
       stands: (now) => {
         standing.value = now;
-        if (now.kind === 'live') changed();
+        // Nobody would get an answer; who asks is told again with the next view.
+        if (now.kind !== 'live') question.value = null;
+        else changed();
       },
       commands: changed,
       offers: (made) => offer.make(made, writes),
@@ -84,6 +87,8 @@ export function SessionView({ id }: { id: string }) {
     return () => opened.close();
   }, [isTerminal, writes, replays.value]);
   useEffect(changed, [shown?.session.lastShellId, shown?.session.running]);
+  // The first execution of a terminal is the shell itself.
+  const typed = executions.value.slice(1);
   const others = keyboards.value - (writes ? 1 : 0);
   const cwd = shown?.session.workingDirectory ?? '';
   const name = shown?.session.name || baseName(cwd) || id;
@@ -105,6 +110,11 @@ export function SessionView({ id }: { id: string }) {
         </button>
         {standing.value.kind === 'lost' && (
           <button type="button" onClick={() => mirror.current?.retry()}>Connect again</button>
+        )}
+        {isTerminal && typed.length > 0 && !replays.value && (
+          <button type="button" aria-pressed={lists.value} onClick={() => { lists.value = !lists.value; }}>
+            Commands
+          </button>
         )}
         {isTerminal && others > 0 && (
           <span class="chip running" role="status">{others === 1 ? 'another has the keyboard' : `${others} others have the keyboard`}</span>
@@ -136,13 +146,17 @@ export function SessionView({ id }: { id: string }) {
               question={question.value}
               writes={writes}
               onAnswer={(text) => mirror.current?.answer(text)}
-              onTake={() => hold(id, true)}
+              onTake={() => {
+                question.value = null;
+                hold(id, true);
+              }}
               onLeave={() => mirror.current?.focus()}
             />
           )}
           {shown?.session.running === true && shown.session.acceptsStdin && <Feed shellId={shown.session.lastShellId} />}
         </div>
         {!isTerminal && <Timeline sessionId={id} executions={executions.value} onReveal={(fromLast) => mirror.current?.reveal(fromLast)} />}
+        {isTerminal && lists.value && <Timeline sessionId={id} executions={typed} />}
       </div>}
     </div>
   );

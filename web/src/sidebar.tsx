@@ -2,7 +2,8 @@
 
 import { baseName, duration } from './format';
 import {
-  drawer, ended, groups, hints, newTerminal, now, ordered, search, select, selected, toggleEnded, version,
+  drawer, ended, groups, hints, newTerminal, now, ordered, search, select, selected, sessions,
+  toggleEnded, version,
 } from './state';
 import type { Session, Shown } from './wire';
 
@@ -138,7 +139,7 @@ export function Sidebar() {
         </button>
         {ended.value !== null && (
           <ul>
-            {ended.value.map((session) => (
+            {ended.value.filter((session) => !sessions.value.has(session.sessionId)).map((session) => (
               <Item
                 key={session.sessionId}
                 shown={{ session, runningSinceUnixMs: null, isEphemeral: false, queued: 0 }}

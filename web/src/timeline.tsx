@@ -12,16 +12,22 @@ const SHOWN_MAX = 300;
 interface EntryProps {
   sessionId: string;
   execution: Execution;
-  onReveal(): void;
+  onReveal?: (() => void) | undefined;
 }
 
 function Entry({ sessionId, execution, onReveal }: EntryProps) {
+  const inspect = () => { inspected.value = { sessionId, execution }; };
   const kind = ending(execution);
   const started = Number(execution.startedUnixMs);
   const until = execution.endedUnixMs === undefined ? now.value : Number(execution.endedUnixMs);
   return (
     <li class={`entry ${kind}`} data-shell={execution.shellId}>
-      <button type="button" class="command" title="Show it in the terminal" onClick={onReveal}>
+      <button
+        type="button"
+        class="command"
+        title={onReveal === undefined ? 'Look at it closely' : 'Show it in the terminal'}
+        onClick={onReveal ?? inspect}
+      >
         <code>{visible(execution.command)}</code>
       </button>
       <span class="facts">
@@ -33,7 +39,7 @@ function Entry({ sessionId, execution, onReveal }: EntryProps) {
         </span>
       </span>
       <span class="acts">
-        <button type="button" onClick={() => { inspected.value = { sessionId, execution }; }}>What the model saw</button>
+        <button type="button" onClick={inspect}>What the model saw</button>
         {kind === 'bad' && (
           <button type="button" onClick={() => void copyMarkdown(execution, 'fix')}>Fix</button>
         )}
@@ -53,8 +59,8 @@ function Entry({ sessionId, execution, onReveal }: EntryProps) {
 interface Props {
   sessionId: string;
   executions: Execution[];
-  /** Shows a command, counted from the last. */
-  onReveal(fromLast: number): void;
+  /** Shows a command, counted from the last; without, it is looked at closely. */
+  onReveal?(fromLast: number): void;
 }
 
 export function Timeline({ sessionId, executions, onReveal }: Props) {
@@ -77,7 +83,7 @@ export function Timeline({ sessionId, executions, onReveal }: Props) {
       </div>
       <ol reversed>
         {wanted.slice(0, SHOWN_MAX).map(({ execution, fromLast }) => (
-          <Entry key={execution.shellId} sessionId={sessionId} execution={execution} onReveal={() => onReveal(fromLast)} />
+          <Entry key={execution.shellId} sessionId={sessionId} execution={execution} onReveal={onReveal === undefined ? undefined : () => onReveal(fromLast)} />
         ))}
       </ol>
       {wanted.length === 0 && <p class="quiet pad">{failed.value ? 'None has failed.' : 'None has run yet.'}</p>}

@@ -11,7 +11,9 @@ use glass_model::{Event, EventBody, EventIndex, Mode, ShellId};
 use glass_session::{Caller, Engine, LookupError, Reader, Told};
 use glass_vt::mirror::{Mirror, MirrorEvent};
 use glass_vt::strip::{Strip, Stripped};
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 /// Bytes that are handed over in one go.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -19,8 +21,13 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// Pieces that wait for a slow reader.
 const CHUNKS_MAX: usize = 1;
 
+/// How long a reader may take no piece: somebody may read it in a pager.
+const READ_DEADLINE: Duration = Duration::from_secs(600);
+
 /// What comes of a recording, until nothing does: then that was all.
 pub(crate) type Chunks = mpsc::Receiver<Result<Vec<u8>, LookupError>>;
+
+type Sender = mpsc::Sender<Result<Vec<u8>, LookupError>>;
 
 /// Opens the recording of a session.
 pub(crate) fn open(engine: &Engine, caller: &Caller, id: &str) -> Result<Chunks, LookupError> {
@@ -51,8 +58,15 @@ pub(crate) fn open(engine: &Engine, caller: &Caller, id: &str) -> Result<Chunks,
         cast,
         at_ms: session.created_ms,
     };
-    let (sender, chunks) = mpsc::channel(CHUNKS_MAX);
-    tokio::spawn(recording.run(sender));
+    // There is always room for the error, so that no end is taken for the end.
+    let (sender, chunks) = mpsc::channel(CHUNKS_MAX + 1);
+    let room = sender.clone().try_reserve_owned();
+    let room = room.map_err(|_| LookupError::Stopping)?;
+    tokio::spawn(async move {
+        if let Err(error) = recording.run(sender).await {
+            room.send(Err(error));
+        }
+    });
     Ok(chunks)
 }
 
@@ -74,27 +88,27 @@ struct Recording {
 }
 
 impl Recording {
-    async fn run(mut self, sender: mpsc::Sender<Result<Vec<u8>, LookupError>>) {
+    /// Hands over piece by piece, until that was all or nobody reads.
+    async fn run(mut self, sender: Sender) -> Result<(), LookupError> {
         loop {
             let is_over = self.reader.is_past(self.end);
             if self.cast.bytes() >= CHUNK_BYTES || is_over {
                 let chunk = self.cast.take();
-                if !chunk.is_empty() && sender.send(Ok(chunk)).await.is_err() {
-                    return;
+                if !chunk.is_empty() {
+                    match timeout(READ_DEADLINE, sender.send(Ok(chunk))).await {
+                        Ok(Ok(())) => {}
+                        Ok(Err(_gone)) => return Ok(()),
+                        Err(_) => return Err(LookupError::Stopping),
+                    }
                 }
             }
             if is_over {
-                return;
+                return Ok(());
             }
-            match self.reader.next().await {
-                Ok(Some(told)) => self.show(told),
+            match self.reader.next().await? {
+                Some(told) => self.show(told),
                 // The session is over, and so is its recording.
-                Ok(None) => self.end = EventIndex(0),
-                Err(error) => {
-                    // Whoever has gone needs no answer.
-                    let _ = sender.send(Err(error)).await;
-                    return;
-                }
+                None => self.end = EventIndex(0),
             }
         }
     }

@@ -181,6 +181,27 @@ fn commands_and_output_of_all_sessions_are_searched() {
 }
 
 #[test]
+fn the_end_of_a_long_output_is_searched_and_what_is_left_out_is_said() {
+    let glass = Glass::start(NO_WALLS);
+    let id = glass.session("person");
+    glass.run(
+        &id,
+        "echo first-word; head -c 20000000 /dev/zero | tr '\\0' x | fold -w 1000; echo; echo last-word",
+    );
+    for text in ["first-wor[d]", "last-wor[d]"] {
+        let found = search(&glass, "person", json!({ "text": text, "isRegex": true }));
+        assert_eq!(found.len(), 1, "{text}");
+        assert_eq!(found[0]["inOutput"][0]["before"], json!(""), "{text}");
+    }
+    let found = search(
+        &glass,
+        "person",
+        json!({ "text": "^last-word$", "isRegex": true }),
+    );
+    assert_eq!(found[0]["outputCut"], json!(true));
+}
+
+#[test]
 fn a_search_goes_on_where_it_stopped_and_misses_nothing() {
     let glass = Glass::start(NO_WALLS);
     let id = glass.session("person");

@@ -22,8 +22,9 @@ const LOOK_MAX: Duration = Duration::from_millis(1_500);
 /// Bytes of output that one call looks at.
 const LOOK_BYTES_MAX: u64 = 256 << 20;
 
-/// Bytes of one execution's output that are looked at.
-const EXECUTION_BYTES_MAX: u64 = 16 << 20;
+/// Bytes of one execution's output that are looked at, at its beginning and at its
+/// end.
+const END_BYTES_MAX: u64 = 8 << 20;
 
 /// Bytes of output that are read in one go.
 const PAGE_BYTES: u64 = 1 << 20;
@@ -199,17 +200,23 @@ impl Search<'_> {
     fn output(&mut self, execution: &Execution) -> Result<(Vec<Spot>, bool), LookupError> {
         let id = execution.shell_id;
         let veil = self.engine.veil_of(execution)?;
+        let end = self.engine.0.context.store.recorded(id)?.position;
         let mut lines = self.needle.lines();
-        let (mut at, mut looked) = (0, 0);
+        let (mut at, mut looked, mut is_cut) = (0, 0, false);
         loop {
             let page = self.engine.page(id, &veil, at, PAGE_BYTES)?;
             let is_last = page.next_offset == at;
             at = page.next_offset;
             looked += page.bytes.len() as u64;
             lines.push(&page.bytes, SPOTS_MAX);
-            if is_last || lines.found() >= SPOTS_MAX || looked >= EXECUTION_BYTES_MAX {
+            if is_last || lines.found() >= SPOTS_MAX || looked >= 2 * END_BYTES_MAX {
                 self.found.bytes += looked;
-                return Ok((lines.finish(SPOTS_MAX), looked >= EXECUTION_BYTES_MAX));
+                return Ok((lines.finish(SPOTS_MAX), is_cut));
+            }
+            if !is_cut && looked >= END_BYTES_MAX && at + END_BYTES_MAX < end {
+                is_cut = true;
+                at = end - END_BYTES_MAX;
+                lines.leave_out();
             }
         }
     }

@@ -115,6 +115,11 @@ impl Lines<'_> {
         }
     }
 
+    /// Something is not looked at: what comes is on another line.
+    pub(super) fn leave_out(&mut self) {
+        self.flush();
+    }
+
     /// How many there are so far.
     pub(super) fn found(&self) -> usize {
         self.spots.len()
