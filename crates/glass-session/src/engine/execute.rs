@@ -11,7 +11,7 @@ use crate::feed::Follower;
 use crate::gate::Asked;
 use crate::redaction::Secrets;
 use glass_model::{
-    EventIndex, Execution, Mode, Outcome, Phase, Role, SandboxPolicy, Session, SessionId, ShellId,
+    EventIndex, Execution, Mode, Outcome, Phase, SandboxPolicy, Session, SessionId, ShellId,
     call_scope,
 };
 use std::hash::{Hash as _, Hasher as _};
