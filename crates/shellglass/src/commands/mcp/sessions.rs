@@ -7,6 +7,7 @@ use super::results::{BackgroundLine, Cancelled, Checked, Disposed, SessionLine, 
 use super::state::State;
 use crate::client::Client;
 use crate::error::{Failure, Kind};
+use glass_model::Role;
 use glass_proto::shellglass::v1::{
     CancelRequest, CheckCommandRequest, CheckCommandResponse, ListSessionsRequest, Session,
     SessionRef,
@@ -222,6 +223,8 @@ async fn ask_about(
         command: arguments.command,
         working_directory: arguments.cwd.unwrap_or_default(),
         shell: arguments.shell.unwrap_or_default(),
+        // Over HTTP a client may be a person's own.
+        as_person: state.role == Role::Person,
         ..CheckCommandRequest::default()
     };
     if let Some(session_id) = state.own.lock().await.clone() {
