@@ -325,7 +325,9 @@ fn is_plain(kind: ShellKind, command: &str) -> bool {
     let odd = |byte: u8| {
         byte < 0x20 || matches!(byte, 0x7f | b'!') || (byte == b'#' && kind == ShellKind::Zsh)
     };
+    // A here-document in one line has no end, and the shell would wait for it.
     !command.bytes().any(odd)
+        && !command.contains("<<")
         && !command.ends_with('\\')
         && !glass_policy::Command::parse(command, kind)
             .reading()
