@@ -1,6 +1,5 @@
 //! The command line, as people and scripts use it.
 
-mod clients;
 mod daemon;
 mod doctor;
 mod others;

@@ -140,7 +140,8 @@ enum Writer {
 }
 
 impl ViewReader {
-    /// The next thing to show; none when the view is over.
+    /// The next thing to show; none when the view is over. Dropping the future
+    /// loses nothing.
     pub async fn next(&mut self) -> Result<Option<Shown>, LookupError> {
         match &mut self.0 {
             Reader::Mirror(mirror) => mirror.next().await,

@@ -6,7 +6,8 @@ use glass_proto::shellglass::v1::{
     AttachOpen, CreateSessionRequest, Opened, Property, Ready, SessionMode, SessionRef, View,
 };
 use shellglass_tests::calls::refused;
-use shellglass_tests::{Daemon, TestSession};
+use shellglass_tests::{Daemon, PATIENCE, TestSession};
+use std::time::{Duration, Instant};
 use tonic::Code;
 
 const MODES: [SessionMode; 2] = [SessionMode::Pipe, SessionMode::Line];
@@ -148,7 +149,16 @@ async fn any_number_of_mirrors_show_the_same_and_change_nothing() {
         session_id: session.id.clone(),
     };
     let mut client = session.client.clone();
-    let known = client.get_session(reference.clone()).await.unwrap();
+    // A result is on its way a moment before the session shows it.
+    let deadline = Instant::now() + PATIENCE;
+    let known = loop {
+        let known = client.get_session(reference.clone()).await.unwrap();
+        if known.get_ref().last_command == "echo before" {
+            break known;
+        }
+        assert!(Instant::now() < deadline, "{known:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
     let mut viewers = Vec::new();
     for _ in 0..3 {
         let mut viewer = Viewer::open(&session.client, open(&session)).await;

@@ -12,22 +12,17 @@ use axum::response::Response;
 use flow::Flow;
 use glass_model::{EventIndex, Mode};
 use glass_session::{
-    Access, Caller, LookupError, SessionSpec, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter,
+    Access, Caller, SessionSpec, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter,
 };
 use message::{Control, Init, View};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tonic::Status;
 
 /// Time for a client to say what it wants to see.
 const INIT_DEADLINE: Duration = Duration::from_secs(10);
-
-/// What waits for a slow client. What it does not take is not queued: it gets
-/// what is new when it reads on.
-const SHOWN_MAX: usize = 1;
 
 /// Opens a view.
 pub(super) async fn open(
@@ -63,9 +58,6 @@ struct Watched {
     session: String,
     spec: ViewSpec,
 }
-
-/// An open view: what it shows, and what is typed into it.
-type Opened = (mpsc::Receiver<Result<Shown, LookupError>>, ViewWriter);
 
 impl Watched {
     /// What a client asked for; where it names no session, a new one.
@@ -107,39 +99,36 @@ impl Watched {
         })
     }
 
-    async fn open(&self) -> Result<Opened, Status> {
+    async fn open(&self) -> Result<(ViewReader, ViewWriter), Status> {
         let engine = &self.glass.engine;
         let opened = engine.open_view(&self.caller, &self.session, self.spec);
-        let (reader, writer) = opened.await.map_err(attach::refuse)?;
-        let (sender, shown) = mpsc::channel(SHOWN_MAX);
-        tokio::spawn(read(reader, sender));
-        Ok((shown, writer))
+        opened.await.map_err(attach::refuse)
     }
 
     /// Shows until the view is over or nobody looks.
     async fn show(mut self, mut socket: Socket, mut flow: Flow) -> Result<(), Gone> {
-        let (mut shown, mut writer) = match self.open().await {
+        let (mut reader, mut writer) = match self.open().await {
             Ok(opened) => opened,
             Err(refused) => return socket.fail(&words(refused)).await,
         };
         loop {
             tokio::select! {
-                next = shown.recv(), if flow.has_room() => match next {
-                    Some(Ok(next)) => {
-                        let is_late = flow.is_late(&next);
-                        self.tell(&mut socket, next, &mut flow).await?;
+                shown = reader.next(), if flow.has_room() => match shown {
+                    Ok(Some(shown)) => {
+                        let is_late = flow.is_late(&shown);
+                        self.tell(&mut socket, shown, &mut flow).await?;
                         if is_late {
                             // Only the end is worth showing.
                             self.spec.from = EventIndex(0);
-                            (shown, writer) = match self.open().await {
+                            (reader, writer) = match self.open().await {
                                 Ok(opened) => opened,
                                 Err(refused) => return socket.fail(&words(refused)).await,
                             };
                             flow.begin();
                         }
                     }
-                    Some(Err(error)) => return socket.fail(&words(status::lookup(error))).await,
-                    None => return Ok(()),
+                    Ok(None) => return Ok(()),
+                    Err(error) => return socket.fail(&words(status::lookup(error))).await,
                 },
                 said = socket.hear() => match said? {
                     Said::Bytes(bytes) => writer.input(bytes).await,
@@ -178,24 +167,6 @@ impl Watched {
             Shown::Exited { code } => json!({ "type": "exit", "code": code }),
         };
         socket.tell(&told).await
-    }
-}
-
-/// Reads a view on a task of its own, so that nothing is lost while a client is
-/// heard.
-async fn read(mut reader: ViewReader, sender: mpsc::Sender<Result<Shown, LookupError>>) {
-    loop {
-        let next = tokio::select! {
-            next = reader.next() => next,
-            () = sender.closed() => return,
-        };
-        let Some(shown) = next.transpose() else {
-            return;
-        };
-        let is_last = shown.is_err();
-        if sender.send(shown).await.is_err() || is_last {
-            return;
-        }
     }
 }
 

@@ -118,9 +118,9 @@ impl TerminalReader {
                     return Some(shown);
                 }
                 Taken::Lagging if !self.asked_for_screen => {
-                    self.asked_for_screen = true;
                     let order = Order::Redraw { client: self.id };
                     self.handle.orders.send(order).await.ok()?;
+                    self.asked_for_screen = true;
                 }
                 Taken::Lagging | Taken::Nothing => {
                     tokio::select! {
