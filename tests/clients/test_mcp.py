@@ -588,7 +588,7 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
         return number in self.home.run("approvals", "list").stdout.decode()
 
     async def asked(self, client, command):
-        text, fields, is_error = await client.call("execute_command", command=command, yield_ms=300)
+        text, fields, is_error = await client.call("execute_command", command=command, yield_ms=2000)
         self.assertFalse(is_error, text)
         self.assertEqual((fields["status"], fields["shell_id"]), ("waiting_for_approval", None))
         self.assertIn(f"`shellglass approvals approve {fields['approval_id']}`", text)
@@ -602,7 +602,7 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
             command = "sh -c 'echo x >>approved; cat approved'"
             number = await self.asked(client, command)
             # What comes after it waits behind it, and says so.
-            text, fields, _ = await client.call("execute_command", command="echo 2", yield_ms=200)
+            text, fields, _ = await client.call("execute_command", command="echo 2", yield_ms=2000)
             self.assertEqual(fields["status"], "queued")
             self.assertIn(number, text)
             self.assertEqual(await self.asked(client, command), number)
@@ -684,7 +684,7 @@ class Approvals(unittest.IsolatedAsyncioTestCase):
         person = Person()
         async with self.connect(person) as client:
             command = "sh -c 'echo late'"
-            text, fields, _ = await client.call("execute_command", command=command, yield_ms=200)
+            text, fields, _ = await client.call("execute_command", command=command, yield_ms=2000)
             self.assertEqual(fields["status"], "waiting_for_approval")
             await asyncio.wait_for(person.is_asked.wait(), DEADLINE)
             person.answers.put_nowait("once")

@@ -121,7 +121,7 @@ class AgentsAnswer(unittest.IsolatedAsyncioTestCase):
         person = test_mcp.Person("once")
         async with HttpClient(self.home, elicit=person) as client:
             text, fields, _ = await client.call(
-                "execute_command", command="sh -c 'touch forged'", yield_ms=300
+                "execute_command", command="sh -c 'touch forged'", yield_ms=2000
             )
             self.assertEqual(fields["status"], "waiting_for_approval")
             self.assertIn("shellglass approvals approve", text)
@@ -221,12 +221,27 @@ class Bare(unittest.TestCase):
         self.assertEqual(self.send("POST", body, "agent", agents)[0], 200)
         self.assertEqual(self.send("POST", body, "person", persons)[0], 200)
 
+    def test_who_has_not_begun_a_connection_runs_nothing(self):
+        begun = self.initialize()
+        self.run_command(begun, "true")
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2025-11-25",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        call = {"name": "execute_command", "arguments": {"command": "touch was-here"}}
+        for session in (None, begun, begun[:13], "unknown"):
+            body = message("tools/call", {**call, "_meta": meta})
+            headers = {"MCP-Protocol-Version": "2025-11-25"}
+            status, _, text = self.send("POST", body, "agent", session, **headers)
+            refused = status >= 400 or "error" in answered(text)
+            self.assertTrue(refused, (session, status, text))
+
     def test_what_makes_no_sense_is_refused_and_the_next_request_answered(self):
         session = self.initialize()
         for body in ("", "{", "[]", "5", "\0", '{"id":4}', "[" * 5000):
             status = self.send("POST", body, session=session)[0]
             self.assertIn(status, range(400, 500), body[:20])
-        self.assertEqual(self.send("POST", b" " * (33 << 20), session=session)[0], 413)
+        self.assertEqual(self.send("POST", b" " * (9 << 20), session=session)[0], 413)
         listing = message("tools/list", {})
         for headers, status in (
             ({"Accept": "text/html"}, 406),
@@ -264,7 +279,7 @@ class Bare(unittest.TestCase):
         foreground, background = "46.4242", "47.4242"
         begun = self.run_command(session, f"sleep {background}", background=True)
         connection = http.client.HTTPConnection("127.0.0.1", self.home.port, timeout=DEADLINE)
-        params = {"name": "execute_command", "arguments": {"command": f"sleep {foreground}"}}
+        params = {"name": "execute_command", "arguments": {"command": f"sleep {foreground}", "yield_ms": 50_000}}
         connection.request(
             "POST", "/mcp", message("tools/call", params), self.headers("agent", session)
         )

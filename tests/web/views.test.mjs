@@ -77,6 +77,9 @@ test('a terminal in the page outlives the daemon, and goes on with its screen an
   await page.locator('.screen').click();
   await page.keyboard.type('kept=some; stty size; echo here-$((2 * 21))\n');
   await untilRow(page, 'the answer', (row) => row === 'here-42');
+  // The prompt comes after the answer, and belongs to the screen.
+  const prompted = async () => /[$#]$/.test((await rows(page)).findLast((row) => row !== '') ?? '');
+  await until('the prompt', prompted);
   const before = await rows(page);
   const size = before.find((row) => /^\d+ \d+$/.test(row));
   await daemon.kill();

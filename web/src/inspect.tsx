@@ -63,7 +63,7 @@ function Closely({ sessionId, execution }: { sessionId: string; execution: Execu
   const close = () => { inspected.value = null; };
   const started = Number(execution.startedUnixMs);
   const until = execution.endedUnixMs === undefined ? now.value : Number(execution.endedUnixMs);
-  const lives = sessions.value.has(sessionId);
+  const canRun = sessions.value.has(sessionId) && execution.rejected === '';
   const again = () => {
     close();
     void rerun(sessionId, execution);
@@ -72,7 +72,7 @@ function Closely({ sessionId, execution }: { sessionId: string; execution: Execu
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const chosen = PURPOSES.find(({ key }) => key === event.key);
     if (chosen !== undefined) void copyMarkdown(execution, chosen.purpose);
-    else if (event.key === 'r' && lives) again();
+    else if (event.key === 'r' && !event.repeat && canRun) again();
     else return;
     event.preventDefault();
   };
@@ -99,7 +99,7 @@ function Closely({ sessionId, execution }: { sessionId: string; execution: Execu
           ))}
           <button type="button" onClick={() => void copyCommand(execution)}>Copy command</button>
           <button type="button" onClick={() => void copyOutput(execution)}>Copy output</button>
-          {lives && execution.rejected === '' && (
+          {canRun && (
             <button type="button" onClick={again}>Run again <kbd>r</kbd></button>
           )}
         </p>

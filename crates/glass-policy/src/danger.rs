@@ -2,7 +2,7 @@
 //! can be seen, through wrappers and scripts in quotes. It never allows.
 
 use crate::knowledge::{Danger, fits, knowledge};
-use crate::limits::{COMMANDS_MAX, WRAPPERS_MAX};
+use crate::limits::{COMMANDS_MAX, STEPS_MAX, WRAPPERS_MAX};
 use crate::line::{Line, Redirect, RedirectKind, SimpleCommand, Word};
 use crate::reader::read_after;
 use crate::unwrap::{Inner, base_name, inner};
@@ -13,33 +13,48 @@ pub(crate) struct Look<'a> {
     shell: ShellKind,
     /// Commands that may still be looked at.
     budget: usize,
-    /// Steps that reading scripts has taken; beyond the most, none is read.
-    steps: u32,
+    /// How far it came.
+    looked: Looked,
     /// Called with the words of a command, and with the part of the line in
     /// which it was found.
     see: &'a mut dyn FnMut(&[Word], &str),
 }
 
+/// What looking at a line came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Looked {
+    /// Steps that reading scripts has taken; beyond the most, none is read.
+    pub steps: u32,
+    /// Whether something was left that may be anything.
+    pub missed: bool,
+}
+
 impl<'a> Look<'a> {
-    /// Looks at a line. Says how many steps that took.
+    /// Looks at a line. Says how far that came.
     pub fn at(
         line: &Line,
         text: &str,
         shell: ShellKind,
         see: &'a mut dyn FnMut(&[Word], &str),
-    ) -> u32 {
+    ) -> Looked {
         let mut look = Look {
             shell,
             budget: COMMANDS_MAX * 2,
-            steps: 0,
+            looked: Looked::default(),
             see,
         };
         look.commands(line, 0, None);
         if line.failure.is_some() {
             // What cannot be read is looked at word by word.
-            look.commands(&loosely(text), 0, None);
+            look.loosely(text, 0, None);
         }
-        look.steps
+        look.looked
+    }
+
+    fn loosely(&mut self, text: &str, depth: usize, part: Option<&str>) {
+        let (line, is_whole) = loosely(text);
+        self.looked.missed |= !is_whole;
+        self.commands(&line, depth, part);
     }
 
     fn commands(&mut self, line: &Line, depth: usize, part: Option<&str>) {
@@ -49,39 +64,50 @@ impl<'a> Look<'a> {
     }
 
     fn words(&mut self, words: &[Word], depth: usize, part: &str) {
-        if words.is_empty() || self.budget == 0 {
+        if words.is_empty() {
+            return;
+        }
+        if self.budget == 0 {
+            self.looked.missed = true;
             return;
         }
         self.budget -= 1;
         (self.see)(words, part);
         if depth >= WRAPPERS_MAX {
+            self.looked.missed |= !inner(words).is_empty();
             return;
         }
         for inner in inner(words) {
             match inner {
                 Inner::Words(inner) => self.words(inner, depth + 1, part),
                 Inner::Script(script) => {
-                    let line = read_after(&script, self.shell, self.steps);
-                    self.steps = line.steps;
+                    let line = read_after(&script, self.shell, self.looked.steps);
+                    self.looked.steps = line.steps;
+                    self.looked.missed |= line.steps > STEPS_MAX;
                     self.commands(&line, depth + 1, Some(part));
+                    if line.failure.is_some() {
+                        self.loosely(&script, depth + 1, Some(part));
+                    }
                 }
             }
         }
     }
 }
 
-/// A line of any language, taken apart at blanks and separators.
-fn loosely(text: &str) -> Line {
-    let parts = text.split([';', '|', '&', '\n', '(', ')', '`', '{', '}']);
+/// A line of any language, taken apart at blanks and separators, and whether that
+/// is all of it.
+fn loosely(text: &str) -> (Line, bool) {
+    let mut parts = text.split([';', '|', '&', '\n', '(', ')', '`', '{', '}']);
     let command = |part: &str| SimpleCommand {
         text: part.trim().to_owned(),
         words: part.split_whitespace().map(loose_word).collect(),
         ..SimpleCommand::default()
     };
-    Line {
-        commands: parts.take(COMMANDS_MAX).map(command).collect(),
+    let line = Line {
+        commands: parts.by_ref().take(COMMANDS_MAX).map(command).collect(),
         ..Line::default()
-    }
+    };
+    (line, parts.next().is_none())
 }
 
 fn loose_word(raw: &str) -> Word {

@@ -1,7 +1,7 @@
 //! Brings the three questions together: what does it run, can it be proved
 //! harmless, is it known to be dangerous. The strictest answer wins.
 
-use crate::danger::{self, Look};
+use crate::danger::{self, Look, Looked};
 use crate::knowledge::{Check, Program, knowledge};
 use crate::limits::{PREFIX_WORDS_MAX, PROVABLE_BYTES_MAX, REASONS_MAX, WRAPPERS_MAX};
 use crate::line::{Line, SimpleCommand, Word};
@@ -57,12 +57,19 @@ impl Command {
     /// How many steps it takes to read it and the scripts in it: at most twice
     /// [`STEPS_MAX`](crate::limits::STEPS_MAX), and one leap more for each.
     pub fn steps(&self) -> u32 {
-        self.line.steps.saturating_add(self.look(&mut |_, _| {}))
+        let looked = self.look(&mut |_, _| {});
+        self.line.steps.saturating_add(looked.steps)
     }
 
-    /// Looks at everything that can be seen to run, through wrappers. Says how
-    /// many steps that took.
-    pub(crate) fn look(&self, see: &mut dyn FnMut(&[Word], &str)) -> u32 {
+    /// Whether everything that it can be seen to run was looked at. What was not
+    /// may be anything.
+    pub fn is_seen_whole(&self) -> bool {
+        !self.look(&mut |_, _| {}).missed
+    }
+
+    /// Looks at everything that can be seen to run, through wrappers. Says how far
+    /// that came.
+    pub(crate) fn look(&self, see: &mut dyn FnMut(&[Word], &str)) -> Looked {
         Look::at(&self.line, &self.text, self.shell, see)
     }
 }

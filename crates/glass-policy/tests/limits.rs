@@ -14,7 +14,7 @@ use glass_policy::limits::{
     COMMANDS_MAX, LINE_BYTES_MAX, NESTING_MAX, PREFIX_WORDS_MAX, PROVABLE_BYTES_MAX, REASONS_MAX,
     RULES_BYTES_MAX, RULES_MAX, STEPS_MAX, WRAPPERS_MAX,
 };
-use glass_policy::{Command, RuleFile, RuleSet, RulesError, decide, prefix_of};
+use glass_policy::{Command, RuleFile, RuleSet, RulesError, decide, decide_known, prefix_of};
 
 /// Hostile lines that are put together at random, the same in every run.
 const MIXTURES: usize = 40;
@@ -188,4 +188,17 @@ fn scripts_of_one_line_are_bounded_together() {
     assert!(command(&script).steps() < STEPS_MAX);
     let line = format!("sh -c '{script}'; ").repeat(60);
     assert!(work(&line) > STEPS_MAX, "the bound is what bounds them");
+}
+
+#[test]
+fn nothing_hides_behind_what_is_hard_to_read() {
+    let script = doubled(LEVELS, 400);
+    let hard = format!("sh -c '{script}'; ").repeat(60);
+    let hidden = command(&format!("{hard}sh -c 'rm -rf ~'"));
+    assert!(!hidden.is_seen_whole());
+    let decision = decide_known(&hidden, &RuleSet::new());
+    assert_eq!(decision.verdict, Verdict::Deny);
+    let many = command(&format!("{}rm -rf /", "true;".repeat(3000)));
+    assert!(!many.is_seen_whole(), "more than is looked at");
+    assert!(command("sh -c 'ls; pwd' && make").is_seen_whole());
 }

@@ -13,6 +13,7 @@ use glass_vt::exit::{Cause, Exit, ExitSignal, explain};
 use glass_vt::text::{Budget, Compressor, Page};
 use markdown::{Purpose, Quoted};
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 use tonic::{Code, Status};
 
 /// Characters of output, unless asked otherwise, and at most: those of a tool.
@@ -27,6 +28,14 @@ const PIECE_BYTES_MAX: u64 = 1 << 20;
 
 /// How long a command is read that writes faster than we do.
 const CATCH_UP_MAX: Duration = Duration::from_secs(10);
+
+/// Texts at once: each keeps a processor busy.
+const READS_MAX: usize = 4;
+
+/// How long a text waits for its turn.
+const TURN_DEADLINE: Duration = Duration::from_secs(10);
+
+static TURNS: Semaphore = Semaphore::const_new(READS_MAX);
 
 /// Characters of the longest notice of what was not kept.
 const NOTICE_CHARS_MAX: usize = 100;
@@ -49,6 +58,11 @@ pub(crate) async fn read(
     let execution = engine.execution(&caller, id).map_err(status::lookup)?;
     let outcome = engine.veil(id).map_err(status::lookup)?;
     let outcome = outcome.outcome(&execution.outcome).into_owned();
+    let Ok(Ok(turn)) = tokio::time::timeout(TURN_DEADLINE, TURNS.acquire()).await else {
+        let message = "too many texts are being read";
+        let hint = "try again in a few seconds";
+        return Err(status::with_hint(Code::ResourceExhausted, message, hint));
+    };
     let output = Output {
         engine: engine.clone(),
         caller,
@@ -57,7 +71,12 @@ pub(crate) async fn read(
     };
     // Much output is looked through, and that keeps a thread busy.
     let runtime = tokio::runtime::Handle::current();
-    let read = move || runtime.block_on(output.read(chars as usize));
+    let read = move || {
+        let read = runtime.block_on(output.read(chars as usize));
+        // A caller who has gone does not end what is under way.
+        drop(turn);
+        read
+    };
     let read = tokio::task::spawn_blocking(read).await;
     let read = read.map_err(|_| Status::internal("reading the text failed"))?;
     let (page, dropped) = read.map_err(status::lookup)?;

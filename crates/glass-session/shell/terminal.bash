@@ -2,7 +2,20 @@
 # was read, how it ended, which directory. Every marker carries a nonce, which is
 # in no environment. Nothing here may fail under `set -eu`, print, or change $?.
 
-__glass_mark() { builtin printf '\e]633;%s;%s\a' "$1" "$__glass_nonce"; }
+__glass_mark() {
+  # A trace (`set -x`) would show the nonce. `local -` would do more than this.
+  { local __glass_kept=$-; builtin set +x; } 2>/dev/null
+  builtin printf '\e]633;%s;%s\a' "$1" "$__glass_nonce"
+  { case $__glass_kept in *x*) builtin set -x ;; esac; } 2>/dev/null
+}
+
+# A marker with a value, unless nobody would read one so long.
+__glass_tell() {
+  local LC_ALL=C __glass_text
+  if ((${#2} > 32768)); then builtin return 0; fi
+  __glass_escape "$2"
+  if ((${#__glass_text} <= 32768)); then __glass_mark "$1$__glass_text"; fi
+}
 
 # A value as the markers carry it, into __glass_text; no process is made.
 __glass_escape() {
@@ -27,11 +40,10 @@ __glass_escape() {
 # First among the prompt's commands: the end, and where, is told before anybody
 # prints.
 __glass_first() {
-  local s=$? __glass_text
+  local s=$?
   if [[ ${PWD-} != "${__glass_cwd-}" ]]; then
     __glass_cwd=$PWD
-    __glass_escape "$PWD"
-    __glass_mark "P;Cwd=$__glass_text"
+    __glass_tell 'P;Cwd=' "$PWD"
   fi
   if [[ ${__glass_state-0} == 2 ]]; then __glass_mark "D;$s"; fi
   __glass_state=0
@@ -64,16 +76,14 @@ __glass_last() {
 # A line was read; $1 is its number in the history, if it is there. A line that
 # the history did not take is not told: it may be a secret.
 __glass_begin() {
-  local line __glass_text
+  local line
   line=$(HISTTIMEFORMAT='' builtin history 1 2>/dev/null)
   line=${line#*[0-9][ \*] }
   if [[ ${1-} == "$((__glass_number + (__glass_version < 500)))" ]]; then
-    __glass_escape "$line"
-    __glass_mark "E;$__glass_text"
+    __glass_tell 'E;' "$line"
   elif [[ :${HISTCONTROL-}: == *:ignoredups:* || :${HISTCONTROL-}: == *:ignoreboth:* ]]; then
     # It may be the last line once more. The terminal knows what it showed.
-    __glass_escape "$line"
-    __glass_mark "P;Last=$__glass_text"
+    __glass_tell 'P;Last=' "$line"
   fi
   __glass_mark C
 }
@@ -90,6 +100,12 @@ __glass_debug() {
 # A command was handed over, perhaps. Whoever makes the file `taken` has it, and
 # nobody else does.
 __glass_take() {
+  { local __glass_kept=$-; builtin set +x; } 2>/dev/null
+  __glass_take_next
+  { case $__glass_kept in *x*) builtin set -x ;; esac; } 2>/dev/null
+}
+
+__glass_take_next() {
   local nonce='' id='' line='' kept=$- taken=0
   builtin bind '"\e[6716~": redraw-current-line' 2>/dev/null
   if [[ ${__glass_state-} != 1 || ! -r $__glass_dir/next ]]; then
@@ -109,9 +125,12 @@ __glass_take() {
   if { builtin : >"$__glass_dir/taken.$id"; } 2>/dev/null; then taken=1; fi
   case $kept in *C*) ;; *) builtin set +o noclobber ;; esac
   if [[ $taken == 0 ]]; then builtin return 0; fi
-  __glass_draft=${READLINE_LINE-}
   __glass_mark "P;Taken=$id"
-  if [[ -n $__glass_draft ]]; then __glass_mark "P;Draft=1"; fi
+  # An empty line does not take the place of one that still waits.
+  if [[ -n ${READLINE_LINE-} ]]; then
+    __glass_draft=$READLINE_LINE
+    __glass_mark "P;Draft=1"
+  fi
   READLINE_LINE=$line READLINE_POINT=${#line}
   builtin bind '"\e[6716~": accept-line' 2>/dev/null
   builtin return 0

@@ -16,10 +16,19 @@ function __glass_escape
     string replace -ar '[\x00-\x1f\x7f]' '?' -- $value
 end
 
+# A marker with a value, unless nobody would read one so long.
+function __glass_tell
+    set -l value (__glass_escape $argv[2] | string collect)
+    set -l bytes (string replace -ar '[^\x01-\x7f]' '????' -- $value | string collect)
+    if test (string length -- "$bytes") -le 32768
+        __glass_mark "$argv[1]$value"
+    end
+end
+
 function __glass_where
     if test "$PWD" != "$__glass_cwd"
         set -g __glass_cwd $PWD
-        __glass_mark "P;Cwd="(__glass_escape $PWD)
+        __glass_tell "P;Cwd=" $PWD
     end
 end
 
@@ -33,7 +42,7 @@ end
 function __glass_preexec --on-event fish_preexec
     # What begins with a space is not to be remembered.
     if not string match -q ' *' -- $argv[1]
-        __glass_mark "E;"(__glass_escape $argv[1])
+        __glass_tell "E;" $argv[1]
     end
     __glass_mark C
 end
@@ -48,7 +57,8 @@ end
 # nobody else does.
 function __glass_take
     if not test -r $__glass_dir/next
-        if test -n "$__glass_draft"; and test -z (commandline)
+        set -l written (commandline | string collect)
+        if test -n "$__glass_draft"; and test -z "$written"
             commandline -r -- $__glass_draft
             set -g __glass_draft
         end
@@ -63,7 +73,8 @@ function __glass_take
         set -l parts (string split -m 2 \n -- $all)
         set nonce $parts[1]
         set id $parts[2]
-        set line (string trim -r -c \n -- $parts[3])
+        # The lines of a command stay one text.
+        set line (string trim -r -c \n -- $parts[3] | string collect)
     end
     test "$nonce" = "$__glass_nonce"; or return
     string match -qr '^[0-9]+$' -- $id; or return
@@ -72,16 +83,18 @@ function __glass_take
         echo >?$__glass_dir/taken.$id
     end 2>/dev/null
     or return
-    set -g __glass_draft (commandline)
     __glass_mark "P;Taken=$id"
-    if test -n "$__glass_draft"
+    # An empty line does not take the place of one that still waits.
+    set -l draft (commandline | string collect)
+    if test -n "$draft"
+        set -g __glass_draft $draft
         __glass_mark "P;Draft=1"
     end
     commandline -r -- $line
     # What fish would not execute is an error of the command's, and not a line
     # that waits to be edited.
     if not commandline --is-valid
-        commandline -r -- "eval "(string escape -- $line)
+        commandline -r -- "eval "(string escape -- $line | string collect)
     end
     commandline -f execute
 end

@@ -5,7 +5,20 @@
 'builtin' 'typeset' -g _glass_cwd='' _glass_draft=''
 'builtin' 'typeset' -gi _glass_state=0 _glass_fd=1 _glass_sp=0 _glass_ignores=0
 
-_glass_mark() { 'builtin' 'print' -rnu $_glass_fd -- $'\e]633;'"$1;$_glass_nonce"$'\a' }
+_glass_mark() {
+  # A trace (xtrace) would show the nonce.
+  'builtin' 'setopt' localoptions noxtrace
+  'builtin' 'print' -rnu $_glass_fd -- $'\e]633;'"$1;$_glass_nonce"$'\a'
+}
+
+# A marker with a value, unless nobody would read one so long.
+_glass_tell() {
+  'builtin' 'emulate' -L zsh -o no_multibyte -o no_aliases -o no_warn_create_global
+  'builtin' 'local' REPLY
+  if (( $#2 > 32768 )); then 'builtin' 'return' 0; fi
+  _glass_escape "$2"
+  if (( $#REPLY <= 32768 )); then _glass_mark "$1$REPLY"; fi
+}
 
 # A value as the markers carry it, into REPLY; no process is made.
 _glass_escape() {
@@ -17,12 +30,10 @@ _glass_escape() {
 _glass_precmd() {
   'builtin' 'local' -i s=$?
   'builtin' 'emulate' -L zsh -o no_aliases -o no_warn_create_global
-  'builtin' 'local' REPLY
   if 'builtin' 'zle'; then 'builtin' 'return' s; fi
   if [[ $PWD != $_glass_cwd ]]; then
     _glass_cwd=$PWD
-    _glass_escape $PWD
-    _glass_mark "P;Cwd=$REPLY"
+    _glass_tell 'P;Cwd=' "$PWD"
   fi
   if (( _glass_state == 2 )); then _glass_mark "D;$s"; fi
   _glass_state=1
@@ -58,12 +69,10 @@ _glass_end_line() {
 
 _glass_preexec() {
   'builtin' 'emulate' -L zsh -o no_aliases -o no_warn_create_global
-  'builtin' 'local' REPLY
   _glass_state=2
   # What the history is not to have may be a secret.
   if (( ! _glass_ignores )) || [[ $1 != ' '* ]]; then
-    _glass_escape "$1"
-    _glass_mark "E;$REPLY"
+    _glass_tell 'E;' "$1"
   fi
   _glass_mark C
 }
@@ -80,6 +89,7 @@ _glass_look() {
 # A command was handed over, perhaps. Whoever makes the file `taken` has it, and
 # nobody else does.
 _glass_take() {
+  'builtin' 'setopt' localoptions noxtrace
   'builtin' 'local' _glass_nonce_read='' _glass_id='' _glass_line=''
   if [[ $CONTEXT != start || ! -r $_glass_dir/next ]]; then
     'builtin' 'return' 0

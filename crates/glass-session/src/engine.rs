@@ -29,6 +29,7 @@ use crate::errors::LookupError;
 use crate::feed::{Feed, Follower};
 use crate::gate::SessionGate;
 use crate::pty::TerminalHandle;
+use crate::redaction::Detectors;
 use glass_model::{EventIndex, Execution, Role, Session, SessionId, ShellId};
 use glass_sandbox::Workspace;
 use glass_store::ReadError;
@@ -341,8 +342,11 @@ impl Engine {
 
 fn view(handle: &Handle) -> SessionView {
     let live = lock(&handle.live).clone();
+    // A program may have been started with a secret. What a session knows of them
+    // needs no settings: those are for an execution with variables of its own.
+    let veil = Detectors::new(None).veil_of(&live.secrets, &[]);
     let processes = live.seen.processes.into_iter();
-    let processes = processes.map(|process| (process.pid, process.command));
+    let processes = processes.map(|process| (process.pid, veil.text(&process.command)));
     SessionView {
         session: live.session,
         running: live.running,

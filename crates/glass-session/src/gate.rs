@@ -258,7 +258,8 @@ impl SessionGate {
             Scrutiny::Off => return Weighed::allowed("unchecked"),
             Scrutiny::Known => {
                 let mut decision = decide_known(command, &rules);
-                if asked.role == Role::Agent && asked.command.len() > LINE_BYTES_MAX {
+                let is_read = asked.command.len() <= LINE_BYTES_MAX;
+                if asked.role == Role::Agent && !(is_read && command.is_seen_whole()) {
                     unread(&mut decision);
                 }
                 (decision, false)
@@ -399,7 +400,7 @@ fn unread(decision: &mut Decision) {
         verdict: Verdict::Ask,
         part: String::new(),
         rule: None,
-        why: format!("it has more than {LINE_BYTES_MAX} bytes and was not read"),
+        why: "it is too long or too deep to be read whole".to_owned(),
     });
 }
 

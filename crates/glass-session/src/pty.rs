@@ -331,6 +331,10 @@ impl Task {
             self.deserted_until = Some(Instant::now() + DESERTED_LOOK);
         }
         self.take_output();
+        // Who writes without end must not keep the clock from its work.
+        if self.next_deadline() <= Instant::now() {
+            self.on_clock();
+        }
     }
 
     /// Output goes to the file, then to the screen, then to the clients; what the

@@ -4,14 +4,13 @@
 //! Everything may vanish between two looks, so absence is an answer.
 
 use std::fs;
-use std::io::Read as _;
 
 use crate::process::ProcessRef;
 use crate::procfs;
 use crate::tree::descendants;
 
-/// Bytes of a command line that are kept.
-const COMMAND_BYTES_MAX: u64 = 256;
+/// Characters of a command line that are kept.
+const COMMAND_CHARS_MAX: usize = 256;
 
 /// How many processes that wait for another are followed.
 const DEPTH_MAX: usize = 32;
@@ -49,24 +48,15 @@ pub fn running(root: &ProcessRef) -> Vec<Running> {
         .into_iter()
         .filter(|process| !process.dead);
     let with_command = living.filter_map(|process| {
-        let command = command(process.pid)?;
+        // Whole words, so that a secret among them is known as one.
+        let command = procfs::command_line(process.pid, COMMAND_CHARS_MAX);
+        let command = command.filter(|command| !command.is_empty())?;
         Some(Running {
             pid: process.pid,
             command,
         })
     });
     with_command.collect()
-}
-
-fn command(pid: i32) -> Option<String> {
-    let file = fs::File::open(format!("/proc/{pid}/cmdline")).ok()?;
-    let mut line = Vec::new();
-    file.take(COMMAND_BYTES_MAX).read_to_end(&mut line).ok()?;
-    let words = line
-        .split(|byte| *byte == 0)
-        .filter(|word| !word.is_empty());
-    let words: Vec<_> = words.map(String::from_utf8_lossy).collect();
-    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// What the process group in front waits for; none where the kernel does not

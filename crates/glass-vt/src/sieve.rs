@@ -69,6 +69,16 @@ impl Sieve {
         std::mem::take(&mut self.held)
     }
 
+    /// The same where more comes, for somebody else: what may be the beginning of
+    /// one of our markers, and hold the nonce, is left out.
+    pub fn leave(&mut self) -> Vec<u8> {
+        let mut rest = self.finish();
+        if rest.starts_with(BEGIN) {
+            rest.clear();
+        }
+        rest
+    }
+
     /// Takes the next piece apart.
     pub fn push(&mut self, piece: &[u8]) -> Vec<Sifted> {
         let mut sifted = Vec::new();

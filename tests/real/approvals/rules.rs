@@ -22,10 +22,10 @@ type Asked = tokio::task::JoinHandle<glass_proto::agent::v1::ShellResult>;
 /// Has a command run that takes its time, and one wait behind it that will move
 /// the session.
 async fn moving_behind(watched: &Watched, to: &std::path::Path) -> (Asked, Asked) {
-    let slow = watched.ask(watched.session.request("sleep 1"));
+    let slow = watched.ask(watched.session.request("sleep 4"));
     let session = &watched.session;
     session
-        .until("it sleeps", |it| it.active_command == "sleep 1")
+        .until("it sleeps", |it| it.active_command == "sleep 4")
         .await;
     let moving = session.with_args("true", |args| {
         args.working_directory = to.display().to_string();

@@ -71,7 +71,8 @@ async fn a_page_shows_what_runs_and_what_ran() {
     .await;
     // One page for each session, and gone with it.
     session.dispose().await;
-    assert!(!path.exists() && !path.parent().unwrap().exists());
+    let folder = path.parent().unwrap();
+    eventually("the page is gone", || !path.exists() && !folder.exists()).await;
 }
 
 #[tokio::test]

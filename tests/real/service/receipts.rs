@@ -2,8 +2,8 @@
 
 use crate::redaction::projections::{TOKEN, TOKEN_SHOWN};
 use glass_proto::agent::v1::Receipt;
-use glass_proto::shellglass::v1::SessionMode;
 use glass_proto::shellglass::v1::session_event::Event as Body;
+use glass_proto::shellglass::v1::{SearchRequest, SessionMode};
 use shellglass_tests::calls::success;
 use shellglass_tests::{Daemon, TestSession};
 
@@ -78,6 +78,14 @@ async fn what_lives_on_is_named_with_its_ports_and_without_secrets() {
                 _ => None,
             });
         assert_eq!(exits.collect::<Vec<_>>().first(), Some(&receipt));
+        let request = SearchRequest {
+            text: "s.listen".to_owned(),
+            session_id: session.id.clone(),
+            ..SearchRequest::default()
+        };
+        let searched = session.client.clone().search(request).await.unwrap();
+        let found = searched.into_inner().results.remove(0).execution;
+        assert_eq!(found.unwrap().receipt.as_ref(), Some(&receipt));
         std::fs::remove_file(daemon.home().join("port")).unwrap();
         session.dispose().await;
     }

@@ -48,7 +48,7 @@ async fn a_timeout_is_told_before_the_end() {
     for mode in [SessionMode::Pipe, SessionMode::Line] {
         let session = TestSession::with(&daemon, "bash", mode).await;
         let mut request = session.request("echo a; sleep 1000");
-        request.args.as_mut().unwrap().timeout = 300;
+        request.args.as_mut().unwrap().timeout = 3000;
         let ended = session.try_run(request).await.unwrap();
         assert!(ended.timed_out);
         let id = session.history().await.executions[0].shell_id;

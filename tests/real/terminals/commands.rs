@@ -96,6 +96,7 @@ async fn any_text_arrives_as_it_is() {
         ("echo a\necho b\nfalse", "a\r\nb\r\n", 1),
         ("echo 'it is \\\\ é;'", "it is \\ é;\r\n", 0),
         ("for i in 1", "", 123),
+        ("echo a\nfor i in 1", "", 123),
     ] {
         let ran = fish.run(command).await;
         assert_eq!(ran.code, Some(code), "{command:?} {ran:?}");
@@ -307,14 +308,15 @@ async fn a_half_written_line_comes_back_after_the_command() {
         let mut desk = Desk::bare(&daemon, shell).await;
         desk.keys("echo dra").await;
         desk.viewer.until("dra").await;
-        let ran = desk.session.run("echo between").await;
+        let ran = desk.session.run("echo bet''ween").await;
         assert_eq!(
             (ran.code, ran.stdout.as_str()),
             (Some(0), "between\r\n"),
             "{shell}"
         );
         desk.ended("between").await;
-        desk.viewer.forget();
+        // The echo of the command does not look like its output.
+        desk.viewer.forget_through("between\r\n").await;
         desk.viewer.until("dra").await;
         let run = desk.typed("ft\r").await;
         assert_eq!(run.command, "echo draft", "{shell}");
@@ -389,6 +391,39 @@ async fn a_command_outlives_the_daemon_and_ends_with_its_code() {
         !shown.busy && shown.last_command == text && shown.last_exit_code == Some(8)
     };
     session.until("it has ended", is_over).await;
+    let next = session.run("echo next").await;
+    assert_eq!((next.code, next.stdout.as_str()), (Some(0), "next\r\n"));
+}
+
+#[tokio::test]
+async fn a_command_that_ends_while_no_daemon_lives_has_its_code() {
+    let mut daemon = Daemon::start("");
+    let request = glass_proto::shellglass::v1::CreateSessionRequest {
+        // The prompt comes after the word of the command's end.
+        env: [("PS1".to_owned(), "$(touch prompted)> ".to_owned())].into(),
+        ..terminal_request(&daemon, "bash")
+    };
+    let desk = Desk::open(&daemon, request).await;
+    let id = desk.session.id.clone();
+    assert_eq!(desk.session.run("true").await.code, Some(0));
+    let text = "rm -f prompted; touch begun; until [ -e go ]; do sleep 0.02; done; (exit 8)";
+    desk.keys(&format!("{text}\r")).await;
+    desk.runs(text).await;
+    shellglass_tests::eventually("it is under way", is_there(&daemon, "begun")).await;
+    drop(desk);
+    daemon.kill();
+    std::fs::write(daemon.home().join("go"), "").unwrap();
+    shellglass_tests::eventually("it has ended", is_there(&daemon, "prompted")).await;
+    daemon.spawn();
+    daemon.wait_until_ready();
+    let session = TestSession {
+        client: daemon.client().await,
+        id,
+    };
+    let is_over = |shown: &glass_proto::shellglass::v1::Session| {
+        !shown.busy && shown.last_command == text && shown.last_exit_code == Some(8)
+    };
+    session.until("its end is known", is_over).await;
     let next = session.run("echo next").await;
     assert_eq!((next.code, next.stdout.as_str()), (Some(0), "next\r\n"));
 }

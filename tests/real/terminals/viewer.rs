@@ -112,6 +112,14 @@ impl Viewer {
         self.bytes.clear();
     }
 
+    /// Reads until this was shown, and forgets it with what came before it.
+    pub async fn forget_through(&mut self, text: &str) {
+        self.until(text).await;
+        let is_it = |window: &[u8]| window == text.as_bytes();
+        let at = self.bytes.windows(text.len()).position(is_it);
+        self.bytes = self.bytes.split_off(at.map_or(0, |at| at + text.len()));
+    }
+
     /// Types.
     pub async fn type_in(&self, keys: &str) {
         let data = Input::Data(keys.as_bytes().to_vec().into());

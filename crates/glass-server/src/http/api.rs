@@ -6,7 +6,7 @@ use super::Glass;
 use super::pass::refusal;
 use crate::serve::REQUEST_BYTES_MAX;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::{FromRequest as _, Path, State};
 use axum::http::{HeaderMap, Method as Verb, Request, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use glass_proto::{HINT_KEY, Method};
@@ -19,19 +19,18 @@ use tower::ServiceExt as _;
 /// Bytes before a message of gRPC: whether it is compressed, and its length.
 const PREFIX_BYTES: usize = 5;
 
-/// Answers a call.
+/// Answers a call. What it has to say is read once it is known who calls: nobody
+/// else makes us keep megabytes.
 pub(super) async fn call(
     State(glass): State<Arc<Glass>>,
     Path(name): Path<String>,
-    verb: Verb,
-    headers: HeaderMap,
-    body: Bytes,
+    request: Request<Body>,
 ) -> Response {
-    let caller = match glass.caller(&headers).await {
+    let caller = match glass.caller(request.headers()).await {
         Ok(caller) => caller,
         Err(refused) => return refused,
     };
-    if verb != Verb::POST {
+    if request.method() != Verb::POST {
         let allow = [(header::ALLOW, "POST")];
         return (StatusCode::METHOD_NOT_ALLOWED, allow, "use POST\n").into_response();
     }
@@ -39,6 +38,11 @@ pub(super) async fn call(
         let message = format!("there is no method '{}' here", name.escape_debug());
         let hint = "the service's unary methods are here; those that stream are not";
         return refusal(StatusCode::NOT_FOUND, "NOT_FOUND", &message, hint);
+    };
+    // This keeps to the router's limit.
+    let body = match Bytes::from_request(request, &()).await {
+        Ok(body) => body,
+        Err(refused) => return refused.into_response(),
     };
     match translated(&glass, &caller, &method, &body).await {
         Ok(json) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),

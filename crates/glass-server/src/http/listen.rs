@@ -26,6 +26,9 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_DEADLINE: Duration = Duration::from_secs(30);
 
+/// Requests at once on a connection of HTTP/2; more wait for these to end.
+const STREAMS_MAX: u32 = 32;
+
 /// Pause after a connection that could not be accepted: the reason, such as too
 /// many open files, does not go away at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -90,6 +93,7 @@ fn builder() -> Builder<TokioExecutor> {
     builder
         .http2()
         .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS_MAX)
         .initial_stream_window_size(crate::serve::WINDOW_BYTES)
         .initial_connection_window_size(crate::serve::WINDOW_BYTES)
         .max_header_list_size(u32::try_from(HEAD_BYTES_MAX).expect("a small number"))

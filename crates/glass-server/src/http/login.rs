@@ -3,16 +3,23 @@
 use super::Glass;
 use super::pass::{PASS_SECONDS, Pass, cookie_name, now_seconds, refusal};
 use axum::Json;
-use axum::body::Bytes;
-use axum::extract::State;
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use glass_model::Role;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// Bytes of a request for a pass: anybody may send one, and a token is short.
+const REQUEST_BYTES_MAX: usize = 4096;
+
 /// Takes `{"token": …}` and gives a cookie, and the key that goes with it.
-pub(super) async fn log_in(State(glass): State<Arc<Glass>>, body: Bytes) -> Response {
+pub(super) async fn log_in(State(glass): State<Arc<Glass>>, request: Request) -> Response {
+    let Ok(body) = to_bytes(request.into_body(), REQUEST_BYTES_MAX).await else {
+        let (kind, message) = ("OUT_OF_RANGE", "the request is too long");
+        return refusal(StatusCode::PAYLOAD_TOO_LARGE, kind, message, "send a token");
+    };
     let request: Option<Value> = serde_json::from_slice(&body).ok();
     let token = request.as_ref().and_then(|it| it.get("token")?.as_str());
     let Some(token) = token else {

@@ -344,8 +344,9 @@ impl Engine {
         Ok((session, handle))
     }
 
-    /// An idle session in the command's directory: one of its task, else any.
-    /// Busy ones are never picked.
+    /// An idle session in the command's directory: one of its task, else any. Who
+    /// names no task gets none that has one: there answers may be remembered that
+    /// were not for them. Busy ones are never picked.
     fn idle_session(&self, caller: &Caller, task: &str, order: &OrderSpec) -> Option<Session> {
         let sessions = lock(&self.0.sessions);
         let cwd = if order.working_directory.is_empty() {
@@ -362,6 +363,7 @@ impl Engine {
                 !session.ephemeral
                     && session.mode != Mode::Pty
                     && session.disposed_ms.is_none()
+                    && (!task.is_empty() || session.task.is_empty())
                     && session.owner == caller.role
                     && session.cwd == *cwd
                     && may_see(caller, session).is_ok()

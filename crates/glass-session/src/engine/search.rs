@@ -8,6 +8,7 @@ mod needle;
 
 use super::{Caller, Engine, may_see};
 use crate::errors::LookupError;
+use crate::redaction::Veil;
 use glass_model::{Execution, Session, SessionId, ShellId};
 use needle::Needle;
 use std::collections::HashMap;
@@ -18,6 +19,10 @@ pub use needle::Spot;
 /// How long one call looks. The execution that it has begun with then is still
 /// looked at as a whole.
 const LOOK_MAX: Duration = Duration::from_millis(1_500);
+
+/// After this long it is left where it is: an expression that matches nothing at
+/// every place of a long line takes its time.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(10);
 
 /// Bytes of output that one call looks at.
 const LOOK_BYTES_MAX: u64 = 256 << 20;
@@ -105,14 +110,16 @@ impl Engine {
             0 => RESULTS_DEFAULT,
             max => max.min(RESULTS_MAX),
         };
+        let now = Instant::now();
         let mut search = Search {
             engine: self,
             caller,
             needle,
+            give_up: now + GIVE_UP_AFTER,
             sessions: HashMap::new(),
             found: Searched::default(),
         };
-        let deadline = Instant::now() + LOOK_MAX;
+        let deadline = now + LOOK_MAX;
         let mut before = spec.before.unwrap_or(ShellId(u32::MAX));
         loop {
             let batch = search.batch(only.as_ref(), before)?;
@@ -142,6 +149,7 @@ struct Search<'a> {
     engine: &'a Engine,
     caller: &'a Caller,
     needle: Needle,
+    give_up: Instant,
     /// Sessions by id, with whether the caller may see them.
     sessions: HashMap<SessionId, Option<Session>>,
     found: Searched,
@@ -164,15 +172,20 @@ impl Search<'_> {
         Ok(executions)
     }
 
-    fn look_at(&mut self, execution: Execution) -> Result<(), LookupError> {
+    fn look_at(&mut self, mut execution: Execution) -> Result<(), LookupError> {
         let Some(session_name) = self.name_of(&execution.session)? else {
             return Ok(());
         };
         self.found.executions += 1;
         let mut lines = execution.command.lines();
-        let in_command = lines.find_map(|line| self.needle.find(line));
-        let (in_output, is_cut) = self.output(&execution)?;
+        // What takes too long here is not there: the output is next, and says so.
+        let find = |line| self.needle.find(line, self.give_up).ok().flatten();
+        let in_command = lines.find_map(find);
+        let veil = self.engine.veil_of(&execution)?;
+        let (in_output, is_cut) = self.output(execution.shell_id, &veil)?;
         if in_command.is_some() || !in_output.is_empty() {
+            // What it left behind may have been started with a secret.
+            execution.outcome = veil.outcome(&execution.outcome).into_owned();
             self.found.hits.push(Hit {
                 execution,
                 session_name,
@@ -197,21 +210,21 @@ impl Search<'_> {
 
     /// The first lines of an execution's output that match, and whether there
     /// is more output than may be looked at.
-    fn output(&mut self, execution: &Execution) -> Result<(Vec<Spot>, bool), LookupError> {
-        let id = execution.shell_id;
-        let veil = self.engine.veil_of(execution)?;
+    fn output(&mut self, id: ShellId, veil: &Veil) -> Result<(Vec<Spot>, bool), LookupError> {
         let end = self.engine.0.context.store.recorded(id)?.position;
-        let mut lines = self.needle.lines();
+        let mut lines = self.needle.lines(self.give_up);
         let (mut at, mut looked, mut is_cut) = (0, 0, false);
         loop {
-            let page = self.engine.page(id, &veil, at, PAGE_BYTES)?;
+            let page = self.engine.page(id, veil, at, PAGE_BYTES)?;
             let is_last = page.next_offset == at;
             at = page.next_offset;
             looked += page.bytes.len() as u64;
             lines.push(&page.bytes, SPOTS_MAX);
-            if is_last || lines.found() >= SPOTS_MAX || looked >= 2 * END_BYTES_MAX {
+            let is_enough = lines.found() >= SPOTS_MAX || looked >= 2 * END_BYTES_MAX;
+            if is_last || is_enough || lines.is_late() {
                 self.found.bytes += looked;
-                return Ok((lines.finish(SPOTS_MAX), is_cut));
+                let (spots, is_late) = lines.finish(SPOTS_MAX);
+                return Ok((spots, is_cut || is_late));
             }
             if !is_cut && looked >= END_BYTES_MAX && at + END_BYTES_MAX < end {
                 is_cut = true;

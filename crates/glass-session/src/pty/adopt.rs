@@ -117,7 +117,7 @@ pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<
 }
 
 /// What the shell told the last daemon, and what the kernel says to that: one
-/// that reads keys is at its prompt.
+/// that reads keys is at its prompt, unless a command was not told to have ended.
 fn insight(
     context: &Context,
     child: &Child,
@@ -134,8 +134,9 @@ fn insight(
         });
     };
     let doing = match (terminal::reads_keys(master, child.info.child.pid), &front) {
-        (true, _) => Doing::Prompting,
-        (false, Some(_)) => Doing::Running,
+        // Its end may be on its way, and is not to be overheard.
+        (_, Some(_)) => Doing::Running,
+        (true, None) => Doing::Prompting,
         (false, None) => Doing::Starting,
     };
     let front = front.map(|execution| {

@@ -6,6 +6,7 @@ use crate::actor::{Finished, OutputEnd, lock};
 use crate::routes::Note;
 use glass_model::{AbortReason, ExitDetails, Outcome, Phase, Role, WaitStatus};
 use glass_spawn::tree::{self, Manner, Scope, TreeEnd};
+use glass_vt::sieve::Sieve;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -132,7 +133,11 @@ impl Task {
 
     /// The daemon stops; the shell goes on.
     pub(super) fn leave(mut self) {
-        self.take_rest();
+        // The beginning of a marker is no output, and may hold the nonce.
+        let rest = self.sieve.as_mut().map(Sieve::leave).unwrap_or_default();
+        if !rest.is_empty() {
+            self.take_bytes(&rest);
+        }
         self.name(crate::recording::When::Running);
         self.display
             .save(self.recording.recorded_bytes(), self.sizing.current());

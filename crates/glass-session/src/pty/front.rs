@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 /// A program that was told to stop has so long before it is told more firmly.
 const STOP_GRACE: Duration = Duration::from_millis(1500);
 
+/// When a command that was adopted, and whose end may be lost, is looked at.
+const LOST_LOOK: Duration = Duration::from_secs(1);
+
 /// The command that runs in front of the shell.
 pub(super) struct Front {
     pub(super) execution: Execution,
@@ -28,6 +31,8 @@ pub(super) struct Front {
     preamble: Option<Preamble>,
     /// When its time is over.
     deadline: Option<Instant>,
+    /// When to see whether it ended while nobody listened.
+    lost_at: Option<Instant>,
     stop: Option<Stop>,
 }
 
@@ -50,17 +55,24 @@ impl Front {
     pub(super) fn due(&self) -> Option<Instant> {
         match &self.stop {
             Some(stop) => Some(stop.next),
-            None => self.deadline,
+            None => self.deadline.into_iter().chain(self.lost_at).min(),
         }
     }
 
     /// Takes up a command that began before this daemon did.
     pub(super) fn adopted(execution: Execution, recording: Recording) -> Front {
+        let elapsed_ms = (now_ms() - execution.started_ms).max(0);
+        let left = i64::from(execution.timeout_ms) - elapsed_ms;
+        let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
+        let now = Instant::now();
+        // It may have ended in time, and the word of that is still to be read.
+        let left = left.max(LOST_LOOK);
         Front {
+            deadline: (execution.timeout_ms > 0).then(|| now + left),
+            lost_at: Some(now + LOST_LOOK),
             execution,
             recording,
             preamble: None,
-            deadline: None,
             stop: None,
         }
     }
@@ -131,6 +143,8 @@ impl Task {
     }
 
     fn began(&mut self, command: Option<String>, taken: Option<u32>) {
+        // Nothing begins before what ran has ended, whether that was told or not.
+        self.ended(None);
         let handed = taken.and_then(|number| self.take_offered(number));
         let mut changes = Vec::new();
         let mut execution = handed.unwrap_or_else(|| {
@@ -168,6 +182,7 @@ impl Task {
         let allowed_ms = Duration::from_millis(u64::from(execution.timeout_ms));
         self.front = Some(Front {
             deadline: (!allowed_ms.is_zero()).then(|| Instant::now() + allowed_ms),
+            lost_at: None,
             recording: recording.within(quota),
             preamble: (self.session.shell.kind == ShellKind::Fish).then(Preamble::default),
             execution,
@@ -316,11 +331,11 @@ impl Task {
             return;
         };
         let Some(stop) = &mut front.stop else {
-            if front.deadline.is_some_and(|deadline| deadline <= now) {
-                front.deadline = None;
-                self.stop_front(AbortReason::Timeout);
+            if front.lost_at.take_if(|at| *at <= now).is_some() && self.has_lost_end(now) {
+                self.beliefs.is_at_prompt();
+                return self.ended(None);
             }
-            return;
+            return self.stop_late(now);
         };
         if stop.next > now {
             return;
@@ -345,6 +360,28 @@ impl Task {
         }
         // A loop of the shell's own has only this to hear of it.
         self.say(bytes::Bytes::from_static(&[super::orders::CTRL_C]));
+    }
+
+    fn stop_late(&mut self, now: Instant) {
+        let is_late = |deadline: &mut Instant| *deadline <= now;
+        let front = self.front.as_mut();
+        if front.is_some_and(|front| front.deadline.take_if(is_late).is_some()) {
+            self.stop_front(AbortReason::Timeout);
+        }
+    }
+
+    /// Whether the shell is at its prompt, and what it said of the end of the
+    /// command that was adopted went down with the last daemon.
+    fn has_lost_end(&mut self, now: Instant) -> bool {
+        if !terminal::reads_keys(self.master.get_ref(), self.launched.child.pid) {
+            return false;
+        }
+        let is_quiet = now.saturating_duration_since(self.written_at) >= LOST_LOOK / 2;
+        if let Some(front) = self.front.as_mut().filter(|_| !is_quiet) {
+            // The end may be in what still comes.
+            front.lost_at = Some(now + LOST_LOOK);
+        }
+        is_quiet
     }
 
     pub(super) fn audit_ran(&self, execution: &Execution, allowed: Option<String>) -> Change {

@@ -32,7 +32,7 @@ const START_WAIT: Duration = Duration::from_secs(5);
 const SLOW_START_WAIT: Duration = Duration::from_secs(30);
 
 /// How long a shell at its prompt may take to take a command.
-const TAKE_WAIT: Duration = Duration::from_secs(5);
+const TAKE_WAIT: Duration = Duration::from_secs(15);
 
 /// How long one that took a command may take to begin it.
 const BEGIN_WAIT: Duration = Duration::from_secs(10);
@@ -138,12 +138,16 @@ impl Task {
             return self.finish(execution, super::close::NO_OUTPUT, never_ran(why));
         }
         self.mend_walls();
+        if self.ending != super::Ending::No {
+            let why = "its walls could not be mended".to_owned();
+            return self.finish(execution, super::close::NO_OUTPUT, never_ran(why));
+        }
         self.offers = self.offers.wrapping_add(1);
         let number = self.offers;
         // No shell remembers one that is so old.
         let old = taken_name(number.wrapping_sub(CLAIMS_KEPT));
         drop(std::fs::remove_file(self.room().join(old)));
-        let line = line(self.session.shell.kind, &execution, &self.session.cwd);
+        let line = line(self.session.shell.kind, &execution);
         match write_next(&self.room(), &self.nonce, number, &line) {
             Ok(()) => {
                 self.offer = Some(Offer {
@@ -290,10 +294,11 @@ fn write_next(room: &Path, nonce: &str, number: u32, line: &[u8]) -> std::io::Re
 }
 
 /// The line that runs a command as it is, in the shell's own language.
-fn line(kind: ShellKind, execution: &Execution, cwd: &str) -> Vec<u8> {
+fn line(kind: ShellKind, execution: &Execution) -> Vec<u8> {
     let command = execution.command.as_str();
     let directory = execution.requested_cwd.as_str();
-    let moves = !directory.is_empty() && directory != cwd;
+    // Where the shell really is may be news that has not come yet.
+    let moves = !directory.is_empty();
     if kind == ShellKind::Fish {
         return fish_line(execution, moves);
     }
@@ -328,6 +333,8 @@ fn is_plain(kind: ShellKind, command: &str) -> bool {
     // A here-document in one line has no end, and the shell would wait for it.
     !command.bytes().any(odd)
         && !command.contains("<<")
+        // `^a^b` would be the last line once more, with b for a.
+        && !command.starts_with('^')
         && !command.ends_with('\\')
         && !glass_policy::Command::parse(command, kind)
             .reading()
@@ -407,7 +414,7 @@ mod tests {
             assert!(is_plain(ShellKind::Bash, plain), "{plain}");
         }
         for odd in [
-            "echo hi!", "a\nb", "echo \"x", "cat <<E", "a\tb", "if true", "a \\",
+            "echo hi!", "a\nb", "echo \"x", "cat <<E", "a\tb", "if true", "a \\", "^a^b",
         ] {
             assert!(!is_plain(ShellKind::Bash, odd), "{odd}");
         }

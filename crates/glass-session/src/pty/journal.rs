@@ -153,7 +153,7 @@ impl Task {
         keep_to_quota(&context, &mut self.recording);
     }
 
-    fn keep_to_quota(&self, recording: &mut Recording) {
+    pub(super) fn keep_to_quota(&self, recording: &mut Recording) {
         keep_to_quota(&self.context, recording);
     }
 

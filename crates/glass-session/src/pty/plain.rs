@@ -130,8 +130,11 @@ impl Task {
         };
         let (context, order) = (self.context.clone(), execution.clone());
         tokio::spawn(async move {
-            // A task that is gone lets the child end at its gate.
-            drop(tell.send(launch(&context, &beginning, &order).await));
+            let launched = launch(&context, &beginning, &order).await;
+            // Nobody may wait for it any more.
+            if let Err(Ok(child)) = tell.send(launched) {
+                discard(&context, child);
+            }
         });
         self.plain = Some(Plain {
             execution,
@@ -156,6 +159,10 @@ impl Task {
     }
 
     fn begin_plain(&mut self, mut plain: Plain, child: Child) {
+        if let Some(reason) = self.stopped_at_gate(&plain) {
+            discard(&self.context, child);
+            return self.finish(plain.execution, NO_OUTPUT, aborted(reason));
+        }
         let Child {
             launched,
             gate,
@@ -197,17 +204,19 @@ impl Task {
         }
         let allowed_ms = Duration::from_millis(u64::from(plain.execution.timeout_ms));
         plain.deadline = (!allowed_ms.is_zero()).then(|| Instant::now() + allowed_ms);
-        let stopped = plain.abort;
         plain.stage = Stage::Running(Box::new(Running {
             launched,
             recording,
             walls,
         }));
         self.plain = Some(plain);
-        if let Some(reason) = stopped {
-            self.stop_plain(reason);
-        }
         self.show();
+    }
+
+    /// Why a command that waits behind its gate must not begin, if so.
+    fn stopped_at_gate(&self, plain: &Plain) -> Option<AbortReason> {
+        let ends = self.ending != super::Ending::No;
+        plain.abort.or(ends.then_some(AbortReason::User))
     }
 
     fn take_plain_output(&mut self) {
@@ -228,6 +237,7 @@ impl Task {
         };
         if let Stage::Running(running) = &mut plain.stage {
             self.name_recording(&mut running.recording, when);
+            self.keep_to_quota(&mut running.recording);
         }
         self.plain = Some(plain);
     }
@@ -242,23 +252,29 @@ impl Task {
             return;
         };
         let outcome = match plain.abort {
-            Some(reason) => Outcome {
-                abort: Some(reason),
-                ..Outcome::default()
-            },
+            Some(reason) => aborted(reason),
             None => outcome_of(status),
         };
         self.finish_plain(plain, outcome);
     }
 
     fn finish_plain(&mut self, plain: Plain, outcome: Outcome) {
-        let Stage::Running(mut running) = plain.stage else {
-            return self.finish(plain.execution, NO_OUTPUT, outcome);
+        let mut running = match plain.stage {
+            Stage::Running(running) => running,
+            Stage::Starting(mut started) => {
+                // What is sent after this comes back to who sends it.
+                started.close();
+                if let Ok(Ok(child)) = started.try_recv() {
+                    discard(&self.context, child);
+                }
+                return self.finish(plain.execution, NO_OUTPUT, outcome);
+            }
         };
         if let Err(error) = running.recording.drain(&self.context.store) {
             tracing::error!(%error, "output could not be read");
         }
         self.name_recording(&mut running.recording, When::Last);
+        self.keep_to_quota(&mut running.recording);
         let output = running.recording.end();
         self.finish(plain.execution, output, outcome);
         self.end_plain_tree(&running.launched, Manner::Kill, Then::Forget);
@@ -302,28 +318,51 @@ impl Task {
     }
 
     fn end_plain_tree(&self, launched: &Launched, manner: Manner, then: Then) {
-        let tree = TreeEnd {
-            reaper: launched.reaper,
-            child: launched.child,
-            init: launched.init,
-            shell: None,
-            cgroup: launched.cgroup.clone(),
-            scope: Scope::Everything,
-            manner,
-            deadline: END_DEADLINE,
-        };
-        let (context, id) = (self.context.clone(), launched.id);
-        tokio::spawn(async move {
-            let ending = tokio::task::spawn_blocking(move || tree::end(&tree));
-            if let Ok(Err(error)) = ending.await {
-                tracing::error!(%error, "processes stay");
-            }
-            if then == Then::Forget && context.keeper.forget(id).await.is_err() {
-                // A keeper that is gone remembers nothing.
-                tracing::debug!("the keeper is gone");
-            }
-        });
+        end_tree(&self.context, launched, manner, then);
     }
+}
+
+fn aborted(reason: AbortReason) -> Outcome {
+    Outcome {
+        abort: Some(reason),
+        ..Outcome::default()
+    }
+}
+
+/// Ends a process that waits behind its gate, and has run nothing.
+fn discard(context: &Arc<Context>, child: Child) {
+    drop(child.gate);
+    // Nobody hears of its end, and no news of that is kept.
+    let (deaf, _) = tokio::sync::mpsc::unbounded_channel();
+    context.routes.add(child.launched.id, deaf);
+    end_tree(context, &child.launched, Manner::Kill, Then::Forget);
+    if let Some(walls) = &child.walls {
+        walls.release(context);
+    }
+}
+
+fn end_tree(context: &Arc<Context>, launched: &Launched, manner: Manner, then: Then) {
+    let tree = TreeEnd {
+        reaper: launched.reaper,
+        child: launched.child,
+        init: launched.init,
+        shell: None,
+        cgroup: launched.cgroup.clone(),
+        scope: Scope::Everything,
+        manner,
+        deadline: END_DEADLINE,
+    };
+    let (context, id) = (context.clone(), launched.id);
+    tokio::spawn(async move {
+        let ending = tokio::task::spawn_blocking(move || tree::end(&tree));
+        if let Ok(Err(error)) = ending.await {
+            tracing::error!(%error, "processes stay");
+        }
+        if then == Then::Forget && context.keeper.forget(id).await.is_err() {
+            // A keeper that is gone remembers nothing.
+            tracing::debug!("the keeper is gone");
+        }
+    });
 }
 
 /// What follows the end of a tree.

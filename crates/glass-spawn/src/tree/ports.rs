@@ -11,6 +11,11 @@ use crate::process::ProcessRef;
 /// Bytes read of a table of sockets; what comes after is not looked at.
 const TABLE_BYTES_MAX: u64 = 16 << 20;
 
+/// Bytes of a table, and descriptors of a process, that are looked at for a
+/// receipt: somebody waits for it. Sockets that listen come first in a table.
+const RECEIPT_TABLE_BYTES_MAX: u64 = 256 << 10;
+const RECEIPT_DESCRIPTORS_MAX: usize = 1024;
+
 /// The kernel's number for a socket that listens.
 const LISTENING: &str = "0A";
 
@@ -41,15 +46,16 @@ pub fn listens(root: &ProcessRef, port: u16) -> bool {
     false
 }
 
-/// The TCP ports that a process itself listens on, in order.
+/// The TCP ports that a process itself listens on, in order, as far as a receipt
+/// looks.
 pub(super) fn listening(pid: i32) -> Vec<u16> {
-    let held: HashSet<u64> = sockets_of(pid).collect();
+    let held: HashSet<u64> = sockets_of(pid, RECEIPT_DESCRIPTORS_MAX).collect();
     if held.is_empty() {
         return Vec::new();
     }
     let mut found = std::collections::BTreeSet::new();
     for table in ["tcp", "tcp6"] {
-        let text = table_of(pid, table);
+        let text = table_of(pid, table, RECEIPT_TABLE_BYTES_MAX);
         let listeners = all_listeners(&text).filter(|(inode, _)| held.contains(inode));
         found.extend(listeners.map(|(_, port)| port));
     }
@@ -67,18 +73,19 @@ fn network_of(pid: i32) -> Option<u64> {
 fn listeners(pid: i32, port: u16) -> HashSet<u64> {
     let mut sockets = HashSet::new();
     for table in ["tcp", "tcp6"] {
-        sockets.extend(parse_listeners(&table_of(pid, table), port));
+        let text = table_of(pid, table, TABLE_BYTES_MAX);
+        sockets.extend(parse_listeners(&text, port));
     }
     sockets
 }
 
 /// A table of the sockets in a process's network.
-fn table_of(pid: i32, table: &str) -> String {
+fn table_of(pid: i32, table: &str, bytes_max: u64) -> String {
     let mut text = String::new();
     let file = fs::File::open(format!("/proc/{pid}/net/{table}"));
     if let Ok(file) = file {
         // A process that goes meanwhile has no table.
-        drop(file.take(TABLE_BYTES_MAX).read_to_string(&mut text));
+        drop(file.take(bytes_max).read_to_string(&mut text));
     }
     text
 }
@@ -107,16 +114,17 @@ fn all_listeners(table: &str) -> impl Iterator<Item = (u64, u16)> {
 
 /// Whether a process holds one of these sockets.
 fn holds(pid: i32, sockets: &HashSet<u64>) -> bool {
-    sockets_of(pid).any(|inode| sockets.contains(&inode))
+    sockets_of(pid, usize::MAX).any(|inode| sockets.contains(&inode))
 }
 
-/// The sockets that a process holds, by inode.
-fn sockets_of(pid: i32) -> impl Iterator<Item = u64> {
+/// The sockets that a process holds among its first descriptors, by inode.
+fn sockets_of(pid: i32, descriptors_max: usize) -> impl Iterator<Item = u64> {
     let directory = fs::read_dir(format!("/proc/{pid}/fd"));
     directory
         .into_iter()
         .flatten()
         .flatten()
+        .take(descriptors_max)
         .filter_map(|entry| {
             let link = fs::read_link(entry.path()).ok()?;
             let name = link.to_str()?;

@@ -128,3 +128,17 @@ fn what_a_program_could_print_is_believed_at_no_cut() {
         }
     }
 }
+
+#[test]
+fn half_a_marker_is_left_to_nobody() {
+    for (stream, rest) in [
+        ("a\x1b]633;D;7;01234567", ""),
+        ("a\x1b]633;", ""),
+        ("a\x1b]63", "\x1b]63"),
+        ("a\x1b[1mb", ""),
+    ] {
+        let mut sieve = Sieve::new(Nonce::new(NONCE).expect("long enough"));
+        drop(sieve.push(stream.as_bytes()));
+        assert_eq!(sieve.leave(), rest.as_bytes(), "{stream:?}");
+    }
+}

@@ -90,6 +90,17 @@ pub(super) fn question(approval: &Approval) -> String {
     for line in text::shown(&approval.reason, COLUMNS) {
         page += &format!("  : {line}\n");
     }
+    match approval.prefixes.as_slice() {
+        [] => page += "  only once, or word for word in its session\n",
+        prefixes => {
+            let prefixes: Vec<String> = prefixes
+                .iter()
+                .map(|prefix| format!("`{}`", text::visible(prefix)))
+                .collect();
+            let prefixes = prefixes.join(", ");
+            page += &format!("  for its session, or always, it would be {prefixes}\n");
+        }
+    }
     page
 }
 
@@ -107,16 +118,6 @@ fn page(approval: &Approval, now_ms: i64) -> String {
     let left = (approval.deadline_unix_ms - now_ms).max(0) / 1000;
     page += &format!("  {left} s left\n");
     page += &question(approval);
-    match approval.prefixes.as_slice() {
-        [] => page += "  only once, or word for word in its session\n",
-        prefixes => {
-            let prefixes: Vec<String> = prefixes
-                .iter()
-                .map(|prefix| format!("`{}`", text::visible(prefix)))
-                .collect();
-            page += &format!("  --scope always would allow {}\n", prefixes.join(", "));
-        }
-    }
     page
 }
 

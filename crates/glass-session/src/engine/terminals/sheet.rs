@@ -17,6 +17,10 @@ const ENTRIES_MAX: usize = 50;
 /// A page that reaches this many bytes of text loses its oldest half.
 const TEXT_BYTES_MAX: u64 = 256 * 1024;
 
+/// How often a text is made again of which no more can be shown than before: a
+/// little is held back until there was silence, and some until more comes.
+const TRIES_MAX: u8 = 5;
+
 /// What a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -32,6 +36,9 @@ pub(in crate::engine) struct Sheet {
     pub(super) kind: Kind,
     follower: Follower,
     entries: VecDeque<Entry>,
+    /// The one execution of a page that shows one, once it is known: commands that
+    /// are typed into a terminal have copies of what it shows.
+    only: Option<ShellId>,
     /// Whether something of it cannot be shown yet.
     pub(super) is_behind: bool,
     pub(super) header: Header,
@@ -48,6 +55,10 @@ struct Entry {
     /// How much it has written.
     end: u64,
     text: String,
+    /// How much of that the text shows, and how often it was made without
+    /// showing more.
+    at: u64,
+    tries: u8,
     is_stale: bool,
 }
 
@@ -58,6 +69,7 @@ impl Sheet {
             kind,
             follower,
             entries: VecDeque::new(),
+            only: None,
             is_behind: false,
             header: Header::default(),
         }
@@ -82,28 +94,47 @@ impl Sheet {
         let Some(id) = event.shell_id else {
             return Ok(());
         };
+        if !takes(&event.body) || !self.is_of(engine, id)? {
+            return Ok(());
+        }
+        let Some(entry) = self.entry(engine, id)? else {
+            return Ok(());
+        };
         match &event.body {
-            EventBody::CommandStart { pid, .. } => {
-                self.entry(engine, id)?.pid = *pid;
-            }
+            EventBody::CommandStart { pid, .. } => entry.pid = *pid,
             EventBody::Output {
                 bytes, position, ..
-            } => self.entry(engine, id)?.wrote(position + bytes),
-            EventBody::Dropped { position, dropped } => {
-                self.entry(engine, id)?.wrote(position + dropped.bytes);
-            }
+            } => entry.wrote(position + bytes),
+            EventBody::Dropped { position, dropped } => entry.wrote(position + dropped.bytes),
             EventBody::Exit { outcome, .. } => {
-                let entry = self.entry(engine, id)?;
                 entry.exit = Some(exit_words(outcome));
-                entry.is_stale = true;
+                // Nothing is held back any more.
+                entry.wrote(0);
             }
             _ => {}
         }
         Ok(())
     }
 
-    /// The entry of an execution.
-    fn entry(&mut self, engine: &Engine, id: ShellId) -> Result<&mut Entry, LookupError> {
+    /// Whether the page shows an execution of its session.
+    fn is_of(&mut self, engine: &Engine, id: ShellId) -> Result<bool, LookupError> {
+        if self.kind == Kind::Many {
+            return Ok(true);
+        }
+        if self.only.is_none() {
+            let executions = engine.0.context.store.executions(&self.session)?;
+            self.only = executions.first().map(|first| first.shell_id);
+        }
+        Ok(self.only.is_none_or(|only| only == id))
+    }
+
+    /// The entry of an execution; none for one that is older than a full page.
+    fn entry(&mut self, engine: &Engine, id: ShellId) -> Result<Option<&mut Entry>, LookupError> {
+        let first = self.entries.front().map(|first| first.shell_id);
+        let is_older = first.is_some_and(|first| id < first);
+        if is_older && self.entries.len() >= ENTRIES_MAX {
+            return Ok(None);
+        }
         if !self.entries.iter().any(|entry| entry.shell_id == id) {
             let execution = engine.0.context.store.execution(id)?;
             let execution = execution.ok_or(LookupError::UnknownExecution(id))?;
@@ -115,7 +146,7 @@ impl Sheet {
             }
         }
         let found = self.entries.iter_mut().find(|entry| entry.shell_id == id);
-        found.ok_or(LookupError::UnknownExecution(id))
+        Ok(found)
     }
 
     /// Says what the page's first lines say; whether that is new.
@@ -157,8 +188,7 @@ impl Sheet {
                 let execution = execution.ok_or(LookupError::UnknownExecution(entry.shell_id))?;
                 let veil = engine.veil_of(&execution)?;
                 let (text, at) = shown(engine, entry.shell_id, &veil, entry.end)?;
-                entry.text = text;
-                entry.is_stale = at < entry.end;
+                entry.shows(text, at);
             }
             self.is_behind |= entry.is_stale;
             kept += 1;
@@ -190,13 +220,26 @@ impl Entry {
             exit: None,
             end: 0,
             text: String::new(),
+            at: 0,
+            tries: 0,
             is_stale: true,
         }
     }
 
     fn wrote(&mut self, end: u64) {
         self.end = self.end.max(end);
+        self.tries = 0;
         self.is_stale = true;
+    }
+
+    /// Takes a text that shows what was written up to an offset.
+    fn shows(&mut self, text: String, at: u64) {
+        self.tries = match at == self.at {
+            true => self.tries.saturating_add(1),
+            false => 0,
+        };
+        (self.text, self.at) = (text, at);
+        self.is_stale = at < self.end && self.tries < TRIES_MAX;
     }
 
     /// The command, what it wrote and how it ended.
@@ -212,6 +255,17 @@ impl Entry {
             page.push_str(&format!("[exit {exit}]\n"));
         }
     }
+}
+
+/// Whether a page shows something of an event.
+fn takes(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::CommandStart { .. }
+            | EventBody::Output { .. }
+            | EventBody::Dropped { .. }
+            | EventBody::Exit { .. }
+    )
 }
 
 /// The top of the page of one command, as long as it is in all of its life.
@@ -294,6 +348,34 @@ mod tests {
             assert_eq!(start % half, 0);
             assert!((half..TEXT_BYTES_MAX).contains(&(end - start)), "{end}");
         }
+    }
+
+    #[test]
+    fn a_text_that_shows_no_more_is_not_made_for_ever() {
+        let mut entry = Entry {
+            shell_id: ShellId(1),
+            command: String::new(),
+            cwd: String::new(),
+            pid: 0,
+            exit: None,
+            end: 0,
+            text: String::new(),
+            at: 0,
+            tries: 0,
+            is_stale: true,
+        };
+        entry.wrote(9);
+        entry.shows("a".to_owned(), 5);
+        for _ in 1..TRIES_MAX {
+            entry.shows("a".to_owned(), 5);
+            assert!(entry.is_stale);
+        }
+        entry.shows("a".to_owned(), 5);
+        assert!(!entry.is_stale);
+        entry.wrote(10);
+        assert!(entry.is_stale);
+        entry.shows("ab".to_owned(), 10);
+        assert!(!entry.is_stale);
     }
 
     #[test]

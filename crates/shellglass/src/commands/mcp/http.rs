@@ -11,7 +11,6 @@ mod remembered;
 use super::daemon::Way;
 use super::server::Server;
 use super::state::State;
-use super::transport::LINE_BYTES_MAX;
 use crate::config::Settings;
 use axum::Router;
 use axum::extract::Request;
@@ -26,6 +25,10 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The longest request over HTTP: twice the longest command, for the memory that
+/// reading it takes is the daemon's.
+const BODY_BYTES_MAX: usize = 8 << 20;
 
 /// How often a silent stream says that it lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -91,7 +94,7 @@ impl Doorway {
         let mut config = StreamableHttpServerConfig::default()
             // The guard in front of us knows our names better.
             .disable_allowed_hosts()
-            .with_max_request_body_bytes(LINE_BYTES_MAX)
+            .with_max_request_body_bytes(BODY_BYTES_MAX)
             .with_sse_keep_alive(Some(KEEP_ALIVE));
         config.session_store = Some(Arc::new(remembered));
         let connections = Arc::new(Connections::new());

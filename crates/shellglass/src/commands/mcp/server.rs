@@ -94,6 +94,21 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Refuses a request over HTTP that belongs to no connection: one that carries
+    /// all that a later revision wants is served without one, and its header could
+    /// name any.
+    fn has_connection(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        let wanted = context
+            .meta
+            .missing_required_keys(&ProtocolVersion::V_2026_07_28);
+        match self.over == Over::Http && wanted.is_empty() {
+            true => Err(ErrorData::invalid_request("begin with initialize", None)),
+            false => Ok(()),
+        }
+    }
+}
+
 /// What a resource's failure is for the protocol.
 fn not_read(failure: &Failure) -> ErrorData {
     ErrorData::resource_not_found(failure.to_string(), None)
@@ -140,6 +155,7 @@ impl ServerHandler for Server {
             let message = format!("no tool is called '{name}'; there are {}", names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         }
+        self.has_connection(&context)?;
         if let Some(parts) = context.extensions.get::<Parts>() {
             self.state.settle(|| Place::of_request(parts));
         }
@@ -152,8 +168,9 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        self.has_connection(&context)?;
         let found = resources::list(&self.state).await;
         let found =
             found.map_err(|failure| ErrorData::internal_error(failure.to_string(), None))?;
@@ -173,8 +190,9 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        self.has_connection(&context)?;
         let found = resources::read(&self.state, &request.uri).await;
         match found.map_err(|failure| not_read(&failure))? {
             Some(contents) => Ok(ReadResourceResult::new(vec![contents]).into()),

@@ -15,7 +15,7 @@ use tokio::sync::{Mutex, watch};
 
 /// Longest line that is read, in bytes. A command has at most 4 MiB, and JSON
 /// can write each of its bytes in six.
-pub(super) const LINE_BYTES_MAX: usize = 32 << 20;
+const LINE_BYTES_MAX: usize = 32 << 20;
 
 /// Bytes of a line's buffer that are kept for the next line.
 const LINE_BYTES_KEPT: usize = 1 << 20;
