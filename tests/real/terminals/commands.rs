@@ -1,5 +1,6 @@
 //! Executing a command in a terminal: at the shell's prompt, as if somebody had
 //! typed it, and at most once.
+//! Long because every way of a command to a shell at its prompt shares one desk.
 
 use super::desk::Desk;
 use super::viewer::{terminal, terminal_request};
