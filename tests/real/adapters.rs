@@ -4,7 +4,7 @@
 use glass_proto::agent::v1::ShellResult;
 use glass_proto::shellglass::v1::session_event::Event as Body;
 use glass_proto::shellglass::v1::{
-    CreateSessionRequest, ExecuteRequest, ResolveApprovalRequest, SessionMode,
+    ApprovalScope, CreateSessionRequest, ExecuteRequest, SessionMode,
 };
 use shellglass_tests::calls::{failure, refused, success, token, with_token};
 use shellglass_tests::program::finish;
@@ -214,15 +214,8 @@ async fn what_is_judged_is_what_runs() {
     let (mut client, agent) = (bench.session.client.clone(), bench.agent.clone());
     let request = bench.session.request("codex 'fix it'");
     let asked = tokio::spawn(async move { client.run(with_token(request, &agent)).await });
-    let approval = bench.session.until_waiting(1).await.remove(0);
+    let approval = bench.session.answer(true, ApprovalScope::Once).await;
     assert_eq!(approval.command, "codex exec --json 'fix it'");
-    let answer = ResolveApprovalRequest {
-        approval_id: approval.approval_id,
-        approve: true,
-        ..ResolveApprovalRequest::default()
-    };
-    let mut client = bench.session.client.clone();
-    client.resolve_approval(answer).await.unwrap();
     success(asked.await.unwrap().unwrap().into_inner());
     assert_eq!(bench.calls(), "<codex><exec><--json><fix it>\n");
     // A variable that we set makes nobody's words doubtful.

@@ -1,7 +1,7 @@
 //! The user's programs have a say before a command runs, and hear of its end.
 
 use glass_proto::shellglass::v1::session_event::Event as Body;
-use glass_proto::shellglass::v1::{ResolveApprovalRequest, SessionMode};
+use glass_proto::shellglass::v1::{ApprovalScope, SessionMode};
 use shellglass_tests::calls::{rejected, success};
 use shellglass_tests::{Daemon, PATIENCE, TestSession, eventually};
 use std::path::{Path, PathBuf};
@@ -110,20 +110,10 @@ async fn a_hook_can_have_a_person_asked() {
     let client = session.client.clone();
     let request = session.request("touch ran");
     let asked = tokio::spawn(async move { client.clone().run(request).await.unwrap() });
-    let approval = session.until_waiting(1).await.remove(0);
-    assert_eq!(approval.reason, "touches the disk");
+    let waiting = session.until_waiting(1).await.remove(0);
+    assert_eq!(waiting.reason, "touches the disk");
     assert!(!daemon.home().join("ran").exists());
-    let answer = ResolveApprovalRequest {
-        approval_id: approval.approval_id,
-        approve: true,
-        ..ResolveApprovalRequest::default()
-    };
-    session
-        .client
-        .clone()
-        .resolve_approval(answer)
-        .await
-        .unwrap();
+    session.answer(true, ApprovalScope::Once).await;
     success(asked.await.unwrap().into_inner());
     assert!(daemon.home().join("ran").exists());
     let skipping = session.with_args("echo unasked", |args| args.skip_approval = true);

@@ -6,6 +6,7 @@ mod commands;
 mod crash;
 mod desk;
 mod integration;
+mod judged;
 mod looks;
 mod mirror;
 mod programs;

@@ -243,6 +243,20 @@ impl TestSession {
         }
     }
 
+    /// Answers the one command that waits for a person, and gives the question.
+    pub async fn answer(&self, approve: bool, scope: wire::ApprovalScope) -> wire::Approval {
+        let asked = self.until_waiting(1).await.remove(0);
+        let answer = wire::ResolveApprovalRequest {
+            approval_id: asked.approval_id.clone(),
+            approve,
+            scope: scope.into(),
+            ..wire::ResolveApprovalRequest::default()
+        };
+        let resolved = self.client.clone().resolve_approval(answer).await;
+        resolved.expect("the answer is taken");
+        asked
+    }
+
     /// Waits until the session is as wanted.
     pub async fn until(&self, what: &str, holds: impl Fn(&wire::Session) -> bool) -> wire::Session {
         let deadline = std::time::Instant::now() + PATIENCE;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::Verdict;
+use crate::{Answer, Approval, ApprovalId, ApprovalScope, Verdict};
 
 /// One thing to be answered for later. Entries are written once, in order, and
 /// never changed.
@@ -105,6 +105,33 @@ pub enum AuditKind {
         /// `rejected: …`, `did not run: …`, `unknown`.
         how: String,
     },
+}
+
+impl AuditKind {
+    /// A person is asked.
+    pub fn asked(approval: &Approval) -> AuditKind {
+        AuditKind::Asked {
+            approval_id: approval.id.to_string(),
+            reason: approval.reason.clone(),
+            deadline_ms: approval.deadline_ms.unwrap_or(0),
+        }
+    }
+
+    /// A question has its answer, or needs none any more.
+    pub fn answered(id: ApprovalId, answer: &Answer, by: &str) -> AuditKind {
+        let scope = match answer.scope {
+            ApprovalScope::Once => "once",
+            ApprovalScope::Session => "session",
+            ApprovalScope::Always => "always",
+        };
+        AuditKind::Answered {
+            approval_id: id.to_string(),
+            approved: answer.approve,
+            by: by.to_owned(),
+            scope: scope.to_owned(),
+            reason: answer.reason.clone(),
+        }
+    }
 }
 
 impl AuditKind {

@@ -8,7 +8,10 @@ mod mapping;
 mod remembered;
 
 use files::ProjectFiles;
-use glass_model::{Decision, Execution, Reason, Role, SandboxPolicy, Session, ShellKind, Verdict};
+use glass_model::{
+    Approval, ApprovalId, Decision, Execution, Reason, Role, SandboxPolicy, Session, ShellKind,
+    Verdict,
+};
 use glass_policy::limits::LINE_BYTES_MAX;
 use glass_policy::{Command, Ignored, Layer, RuleSet, decide, decide_known};
 use std::path::{Path, PathBuf};
@@ -80,6 +83,36 @@ pub(crate) struct Question {
     pub(crate) prefixes: Vec<Vec<String>>,
     /// Whether it is about what an agent has chosen for the session.
     pub(crate) about_session: bool,
+}
+
+impl Question {
+    /// The question as a person gets it, about a command of this session.
+    pub(crate) fn approval(
+        self,
+        session: &Session,
+        execution: &Execution,
+        asked_ms: i64,
+        wait_ms: u32,
+    ) -> Approval {
+        let cwd = match execution.requested_cwd.is_empty() {
+            true => &session.cwd,
+            false => &execution.requested_cwd,
+        };
+        Approval {
+            id: ApprovalId(execution.shell_id),
+            session: session.id.clone(),
+            task: execution.task(session).to_owned(),
+            command: execution.command.clone(),
+            cwd: cwd.clone(),
+            sandbox: execution.sandbox.clone(),
+            asked_by: execution.asked_by,
+            reason: self.reason,
+            about_session: self.about_session,
+            prefixes: self.prefixes,
+            asked_ms,
+            deadline_ms: Some(asked_ms.saturating_add(i64::from(wait_ms))),
+        }
+    }
 }
 
 /// A command that wants to run.

@@ -1,12 +1,11 @@
 //! Executing a command in a terminal: at the shell's prompt, as if somebody had
 //! typed it, and at most once.
-//! Long because every way of a command to a shell at its prompt shares one desk.
 
 use super::desk::Desk;
 use super::viewer::{terminal, terminal_request};
 use glass_proto::agent::v1::ShellArgs;
 use glass_proto::shellglass::v1::session_event::Event;
-use glass_proto::shellglass::v1::{CancelRequest, ExecuteRequest, ResolveApprovalRequest};
+use glass_proto::shellglass::v1::{CancelRequest, ExecuteRequest};
 use shellglass_tests::calls::told;
 use shellglass_tests::{Daemon, TestSession};
 
@@ -322,49 +321,6 @@ async fn a_half_written_line_comes_back_after_the_command() {
         let run = desk.typed("ft\r").await;
         assert_eq!(run.command, "echo draft", "{shell}");
     }
-}
-
-#[tokio::test]
-async fn the_gate_is_the_same_as_everywhere() {
-    let daemon = Daemon::start("[policy]\nperson = \"ask\"\n");
-    let session = terminal(&daemon, "bash").await;
-    let refusing = async {
-        let waiting = session.until_waiting(1).await;
-        assert_eq!(waiting[0].command, "rm -r important");
-        let answer = ResolveApprovalRequest {
-            approval_id: waiting[0].approval_id.clone(),
-            approve: false,
-            ..ResolveApprovalRequest::default()
-        };
-        session
-            .client
-            .clone()
-            .resolve_approval(answer)
-            .await
-            .unwrap();
-    };
-    let mut client = session.client.clone();
-    let running = client.run(session.request("rm -r important"));
-    let (refused, ()) = tokio::join!(running, refusing);
-    let refused = format!("{:?}", refused.unwrap().into_inner());
-    assert!(refused.contains("a person refused it"), "{refused}");
-    let allowing = async {
-        let waiting = session.until_waiting(1).await;
-        let answer = ResolveApprovalRequest {
-            approval_id: waiting[0].approval_id.clone(),
-            approve: true,
-            ..ResolveApprovalRequest::default()
-        };
-        session
-            .client
-            .clone()
-            .resolve_approval(answer)
-            .await
-            .unwrap();
-    };
-    let (ran, ()) = tokio::join!(session.run("touch made; echo ran"), allowing);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "ran\r\n"));
-    assert!(daemon.home().join("made").exists());
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use super::{Actor, Aftermath};
 use crate::context::now_ms;
 use crate::gate::{Asked, CannotRemember, Gate, Judged, Question};
 use crate::state::{Held, Input};
-use glass_model::{Answer, Approval, ApprovalId, EventBody, ShellId};
+use glass_model::{Answer, EventBody, ShellId};
 use glass_store::Change;
 use std::time::{Duration, Instant};
 
@@ -50,35 +50,16 @@ impl Actor {
         let Some(execution) = self.accepted.get(&id) else {
             return;
         };
-        let wait =
-            Duration::from_millis(u64::from(self.context.settings.gatekeeping.answer_ms_max));
-        let asked_ms = now_ms();
-        let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
-        let cwd = match execution.requested_cwd.is_empty() {
-            true => self.session.cwd.clone(),
-            false => execution.requested_cwd.clone(),
-        };
-        let approval = Approval {
-            id: ApprovalId(id),
-            session: self.session.id.clone(),
-            task: execution.task(&self.session).to_owned(),
-            command: execution.command.clone(),
-            cwd,
-            sandbox: execution.sandbox.clone(),
-            asked_by: execution.asked_by,
-            reason: question.reason,
-            about_session: question.about_session,
-            prefixes: question.prefixes,
-            asked_ms,
-            deadline_ms: Some(asked_ms.saturating_add(wait_ms)),
-        };
+        let wait_ms = self.context.settings.gatekeeping.answer_ms_max;
+        let approval = question.approval(&self.session, execution, now_ms(), wait_ms);
         let body = EventBody::ApprovalPending {
             approval_id: approval.id,
             command: approval.command.clone(),
             reason: approval.reason.clone(),
         };
         let asked = self.audit_asked(&approval, by);
-        self.approvals.push((approval, Instant::now() + wait));
+        let deadline = Instant::now() + Duration::from_millis(u64::from(wait_ms));
+        self.approvals.push((approval, deadline));
         self.tell(id, body, vec![asked]);
         self.show();
     }

@@ -6,8 +6,8 @@
 use super::Actor;
 use crate::context::now_ms;
 use glass_model::{
-    AbortReason, Answer, Approval, ApprovalId, ApprovalScope, AuditEntry, AuditKind, Execution,
-    Outcome, Role, SandboxKind, SandboxPolicy, ShellId, Verdict, signal_name,
+    AbortReason, Answer, Approval, ApprovalId, AuditEntry, AuditKind, Execution, Outcome, Role,
+    SandboxKind, SandboxPolicy, ShellId, Verdict, signal_name,
 };
 use glass_store::Change;
 
@@ -43,28 +43,12 @@ impl Actor {
 
     /// A person is asked.
     pub(super) fn audit_asked(&self, approval: &Approval, by: String) -> Change {
-        let what = AuditKind::Asked {
-            approval_id: approval.id.to_string(),
-            reason: approval.reason.clone(),
-            deadline_ms: approval.deadline_ms.unwrap_or(0),
-        };
-        self.audit_with_text(approval.id.0, what, by)
+        self.audit_with_text(approval.id.0, AuditKind::asked(approval), by)
     }
 
     /// A question has its answer, or needs none any more.
     pub(super) fn audit_answered(&self, id: ShellId, answer: &Answer, by: &str) -> Change {
-        let scope = match answer.scope {
-            ApprovalScope::Once => "once",
-            ApprovalScope::Session => "session",
-            ApprovalScope::Always => "always",
-        };
-        let what = AuditKind::Answered {
-            approval_id: ApprovalId(id).to_string(),
-            approved: answer.approve,
-            by: by.to_owned(),
-            scope: scope.to_owned(),
-            reason: answer.reason.clone(),
-        };
+        let what = AuditKind::answered(ApprovalId(id), answer, by);
         Change::Audit(self.audit_entry(id, now_ms(), what))
     }
 

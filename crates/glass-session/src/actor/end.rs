@@ -292,7 +292,13 @@ impl Actor {
     }
 }
 
-fn tree_end(launched: &Launched, scope: Scope, manner: Manner, shell: Option<PathBuf>) -> TreeEnd {
+/// How a child and what it started is ended.
+pub(crate) fn tree_end(
+    launched: &Launched,
+    scope: Scope,
+    manner: Manner,
+    shell: Option<PathBuf>,
+) -> TreeEnd {
     TreeEnd {
         reaper: launched.reaper,
         child: launched.child,

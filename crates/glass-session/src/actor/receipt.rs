@@ -3,9 +3,9 @@
 //! A command that is over within milliseconds pays for two short reads; the
 //! others are measured while they run.
 
-use super::Actor;
+use super::{Actor, Running};
 use glass_model::{Peak, Receipt, ShellId, Usage};
-use glass_spawn::tree::{self, Counters, Left};
+use glass_spawn::tree::{self, Counters, Left, Meter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -34,14 +34,16 @@ pub(super) struct Cost {
 }
 
 impl Actor {
+    /// The command that runs in the warm shell, and what measures it.
+    fn measured(&mut self) -> Option<(&Meter, &mut Running)> {
+        let shell = self.room.shell.as_ref()?;
+        shell.meter.as_ref().zip(self.running.as_mut())
+    }
+
     /// The current command takes its time: from here on it is measured. What it
     /// used until now is a millisecond's worth.
     pub(super) fn begin_metering(&mut self) {
-        let shell = self.room.shell.as_ref();
-        let (Some(meter), Some(running)) = (
-            shell.and_then(|shell| shell.meter.as_ref()),
-            &mut self.running,
-        ) else {
+        let Some((meter, running)) = self.measured() else {
             return;
         };
         running.cost.before = meter.counters().map(|before| (before, Instant::now()));
@@ -52,11 +54,7 @@ impl Actor {
     /// Looks at the memory of the current command, elsewhere: a large tree takes
     /// a while to look at.
     pub(super) fn sample_memory(&mut self) {
-        let shell = self.room.shell.as_ref();
-        let (Some(meter), Some(running)) = (
-            shell.and_then(|shell| shell.meter.as_ref()),
-            &mut self.running,
-        ) else {
+        let Some((meter, running)) = self.measured() else {
             return;
         };
         let cost = &mut running.cost;

@@ -2,19 +2,16 @@
 //! that it wrote is told before its end is.
 
 use super::{Ending, Reading, Task, read_turn};
-use crate::actor::{Finished, OutputEnd, lock};
+use crate::actor::{Finished, OutputEnd, lock, tree_end};
 use crate::routes::Note;
 use glass_model::{AbortReason, ExitDetails, Outcome, Phase, Role, WaitStatus};
-use glass_spawn::tree::{self, Manner, Scope, TreeEnd};
+use glass_spawn::tree::{self, Manner, Scope};
 use glass_vt::sieve::Sieve;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time for processes to leave by themselves.
 const GRACE: Duration = Duration::from_millis(100);
-
-/// How long the kernel may take to end what it was told to kill.
-const END_DEADLINE: Duration = Duration::from_secs(20);
 
 /// How long the news of a shell's end may take once its processes are gone.
 const STATUS_WAIT: Duration = Duration::from_secs(10);
@@ -38,17 +35,8 @@ impl Task {
             return;
         }
         self.ending = Ending::Processes { disposed };
-        let launched = &self.launched;
-        let tree = TreeEnd {
-            reaper: launched.reaper,
-            child: launched.child,
-            init: launched.init,
-            shell: None,
-            cgroup: launched.cgroup.clone(),
-            scope: Scope::Everything,
-            manner: Manner::Terminate { grace: GRACE },
-            deadline: END_DEADLINE,
-        };
+        let manner = Manner::Terminate { grace: GRACE };
+        let tree = tree_end(&self.launched, Scope::Everything, manner, None);
         let tell = self.note_sender.clone();
         tokio::task::spawn_blocking(move || {
             let left = tree::end(&tree).err().map(|error| error.to_string());

@@ -6,6 +6,7 @@ use super::Task;
 use super::close::NO_OUTPUT;
 use super::start::{Beginning, setting};
 use super::walls::Walls;
+use crate::actor::tree_end;
 use crate::context::Context;
 use crate::driver;
 use crate::pipes;
@@ -15,7 +16,7 @@ use crate::tag::Tag;
 use glass_model::{
     AbortReason, EventBody, Execution, LaunchId, LaunchPlan, Outcome, ShellId, WaitStatus,
 };
-use glass_spawn::tree::{self, Manner, Scope, TreeEnd};
+use glass_spawn::tree::{self, Manner, Scope};
 use glass_spawn::{GATE_FD, Launch, Launched};
 use glass_store::Change;
 use std::os::fd::OwnedFd;
@@ -25,9 +26,6 @@ use tokio::sync::oneshot;
 
 /// Time for a command that is stopped to leave by itself.
 const STOP_GRACE: Duration = Duration::from_millis(500);
-
-/// How long the kernel may take to end what it was told to kill.
-const END_DEADLINE: Duration = Duration::from_secs(20);
 
 /// A command that runs beside the terminal.
 pub(super) struct Plain {
@@ -342,16 +340,7 @@ fn discard(context: &Arc<Context>, child: Child) {
 }
 
 fn end_tree(context: &Arc<Context>, launched: &Launched, manner: Manner, then: Then) {
-    let tree = TreeEnd {
-        reaper: launched.reaper,
-        child: launched.child,
-        init: launched.init,
-        shell: None,
-        cgroup: launched.cgroup.clone(),
-        scope: Scope::Everything,
-        manner,
-        deadline: END_DEADLINE,
-    };
+    let tree = tree_end(launched, Scope::Everything, manner, None);
     let (context, id) = (context.clone(), launched.id);
     tokio::spawn(async move {
         let ending = tokio::task::spawn_blocking(move || tree::end(&tree));

@@ -7,8 +7,8 @@ use crate::actor::{Accepted, Finished, Refusal};
 use crate::context::now_ms;
 use crate::gate::{CannotRemember, Gate, Judged, Question, SessionGate};
 use glass_model::{
-    AbortReason, Answer, Approval, ApprovalId, ApprovalScope, AuditEntry, AuditKind, EventBody,
-    Execution, Outcome, Phase, ShellId, Verdict,
+    AbortReason, Answer, Approval, ApprovalId, AuditEntry, AuditKind, EventBody, Execution,
+    Outcome, Phase, ShellId, Verdict,
 };
 use glass_store::{Change, WriteError};
 use std::collections::{HashMap, VecDeque};
@@ -137,26 +137,8 @@ impl Task {
 
     fn ask(&mut self, execution: &Execution, question: Question, by: String) {
         let wait_ms = self.context.settings.gatekeeping.answer_ms_max;
-        let asked_ms = now_ms();
         let id = execution.shell_id;
-        let cwd = match execution.requested_cwd.is_empty() {
-            true => self.session.cwd.clone(),
-            false => execution.requested_cwd.clone(),
-        };
-        let approval = Approval {
-            id: ApprovalId(id),
-            session: self.session.id.clone(),
-            task: self.session.task.clone(),
-            command: execution.command.clone(),
-            cwd,
-            sandbox: execution.sandbox.clone(),
-            asked_by: execution.asked_by,
-            reason: question.reason,
-            about_session: question.about_session,
-            prefixes: question.prefixes,
-            asked_ms,
-            deadline_ms: Some(asked_ms.saturating_add(i64::from(wait_ms))),
-        };
+        let approval = question.approval(&self.session, execution, now_ms(), wait_ms);
         let pending = self.event_of(
             Some(id),
             EventBody::ApprovalPending {
@@ -165,12 +147,7 @@ impl Task {
                 reason: approval.reason.clone(),
             },
         );
-        let what = AuditKind::Asked {
-            approval_id: approval.id.to_string(),
-            reason: approval.reason.clone(),
-            deadline_ms: approval.deadline_ms.unwrap_or(0),
-        };
-        let asked = self.audit_with_text(execution, what, by);
+        let asked = self.audit_with_text(execution, AuditKind::asked(&approval), by);
         let changes = vec![self.recorded(&pending), asked];
         self.write(changes, vec![pending]);
         let deadline = Instant::now() + Duration::from_millis(u64::from(wait_ms));
@@ -368,18 +345,7 @@ impl Task {
     }
 
     fn audit_answered(&self, execution: &Execution, answer: &Answer, by: &str) -> Change {
-        let scope = match answer.scope {
-            ApprovalScope::Once => "once",
-            ApprovalScope::Session => "session",
-            ApprovalScope::Always => "always",
-        };
-        let what = AuditKind::Answered {
-            approval_id: ApprovalId(execution.shell_id).to_string(),
-            approved: answer.approve,
-            by: by.to_owned(),
-            scope: scope.to_owned(),
-            reason: answer.reason.clone(),
-        };
+        let what = AuditKind::answered(ApprovalId(execution.shell_id), answer, by);
         Change::Audit(self.audit_entry(execution, now_ms(), what))
     }
 }
