@@ -24,6 +24,7 @@ mod git;
 mod ignored;
 mod landlock;
 mod layout;
+mod listing;
 mod pattern;
 mod place;
 mod placeholder;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use glass_model::{Resources, SandboxKind, SandboxPolicy, WallBuild};
 
+use crate::listing::Listings;
 use crate::place::{Place, absolute};
 use crate::{defaults, pattern};
 
@@ -78,7 +79,9 @@ impl Settings {
 
     /// What is hidden wherever it is, and exists.
     pub(crate) fn hidden_places(&self) -> Vec<Place> {
-        let paths = self.paths(&self.hidden);
+        let mut home = self.home_place().map(|home| Listings::below(&home));
+        let mut paths = self.paths(&self.hidden);
+        paths.retain(|path| home.as_mut().is_none_or(|home| home.may_hold(path)));
         paths
             .iter()
             .filter_map(|path| Place::resolve(path).ok())

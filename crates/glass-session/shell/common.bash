@@ -8,7 +8,7 @@
 declare -a __sg_dir=("$1") __sg_loop=("$5") __sg_last=(0) __sg_phase=(idle) __sg_status=(0)
 declare -a __sg_result=(0) __sg_code=('') __sg_slot=(0) __sg_how=(plain) __sg_traps=('')
 declare -a __sg_debug=('') __sg_trace=('') __sg_marked=(0) __sg_trap=('') __sg_head=('')
-declare -a __sg_seq=(0) __sg_nonce=('') __sg_call=('') __sg_after=('') __sg_at=(0)
+declare -a __sg_nonce=('') __sg_call=('') __sg_after=('') __sg_at=(0)
 
 # What variables had before a command that has its own.
 declare -A __sg=()
@@ -26,7 +26,7 @@ __sg_state() {
 # the other side has gone; a time limit of the user's for reading is not for us.
 __sg_read_head() {
   while :; do
-    builtin read -r -N 24 -u 8 __sg_head && builtin return 0
+    builtin read -r -N 19 -u 8 __sg_head && builtin return 0
     (( $? > 128 )) || builtin exit 0
   done
 }

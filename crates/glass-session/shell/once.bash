@@ -8,10 +8,9 @@ __sg_read() {
     __sg_read_fields
     builtin return
   fi
-  builtin read -r -N "${__sg_head:19:5}" -u 8 __sg_code
-  __sg_at=$(( ${__sg_head:11:2} + ${__sg_head:13:3} ))
-  __sg_call=${__sg_code:__sg_at:${__sg_head:16:3}}
-  __sg_code=${__sg_code:__sg_at + ${__sg_head:16:3}}
+  builtin read -r -N "${__sg_head:11:5}" -u 8 __sg_code
+  __sg_at=${__sg_head:16:3}
+  __sg_call=${__sg_code:11:__sg_at - 11} __sg_code=${__sg_code:__sg_at}
   __sg_request=(r $(( ${__sg_head:1:10} )) 0 0 "$__sg_call" '' '' '' "$__sg_code")
 }
 

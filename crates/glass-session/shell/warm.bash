@@ -14,37 +14,34 @@ __sg_exit() { __sg_state "$__sg_dir/exit"; }
 # Ends one command and waits for the next. bash copies a function whenever it
 # is called, so this has only what every command needs; the rest is elsewhere.
 #
-# A request of the plainest kind begins with 24 bytes: a p, its number, the lengths
-# of its slot, nonce and tool call id, and that of all that follows, in 10, 2, 3, 3
-# and 5 places. Nothing separates its parts, because bash takes a socket in blocks
-# only where it knows their length.
+# A request of the plainest kind begins with 19 bytes: a p, its number, the length
+# of all that follows, and where in that its command begins, in 10, 5 and 3 places.
+# A slot of 1 byte, a nonce of 10 and the tool call id are before the command. Nothing
+# separates the parts, because bash takes a socket in blocks only where it knows
+# their length.
 __sg_next() {
   __sg_status=$?
-  if [[ $__sg_phase != idle ]]; then
-    if [[ $__sg_phase$__sg_traps$__sg_after != run ]]; then
-      __sg_settle && builtin return 0
-    else
-      builtin printf 'd%d\0%s\0%s\0%s\0' \
-        "$__sg_seq" "$__sg_nonce" "$__sg_status" "${PWD-}" >&9
-    fi
+  if [[ $__sg_phase$__sg_traps$__sg_after == run ]]; then
+    builtin printf 'd%d\0%s\0%s\0%s\0' \
+      "$__sg_last" "$__sg_nonce" "$__sg_status" "${PWD-}" >&9
+  elif [[ $__sg_phase != idle ]]; then
+    __sg_settle && builtin return 0
   fi
   while :; do
-    builtin read -r -N 24 -u 8 __sg_head || __sg_read_head
+    builtin read -r -N 19 -u 8 __sg_head || __sg_read_head
     if [[ $__sg_head == p* ]]; then
-      builtin read -r -N "${__sg_head:19:5}" -u 8 __sg_code
+      builtin read -r -N "${__sg_head:11:5}" -u 8 __sg_code
       (( ${__sg_head:1:10} > __sg_last )) || builtin continue
-      __sg_seq=${__sg_head:1:10} __sg_last=$__sg_seq
-      builtin printf 's%d\0' "$__sg_seq" >&9
-      __sg_phase=run __sg_how=plain __sg_after= __sg_at=${__sg_head:11:2}
+      __sg_last=${__sg_head:1:10} __sg_at=${__sg_head:16:3}
+      builtin printf 's%d\0' "$__sg_last" >&9
+      __sg_phase=run __sg_how=plain __sg_after=
       (( __sg_status )) && __sg_how=keep
-      __sg_slot=${__sg_code:0:__sg_at} __sg_nonce=${__sg_code:__sg_at:${__sg_head:13:3}}
-      __sg_at=$(( __sg_at + ${__sg_head:13:3} ))
-      if (( ${__sg_head:16:3} )); then
-        builtin export SHELLGLASS_TOOL_CALL_ID="${__sg_code:__sg_at:${__sg_head:16:3}}"
-      else
+      if (( __sg_at > 11 )); then
+        builtin export SHELLGLASS_TOOL_CALL_ID="${__sg_code:11:__sg_at - 11}"
+      elif [[ ${SHELLGLASS_TOOL_CALL_ID+set} ]]; then
         builtin unset -v SHELLGLASS_TOOL_CALL_ID
       fi
-      __sg_code=${__sg_code:__sg_at + ${__sg_head:16:3}}
+      __sg_slot=${__sg_code:0:1} __sg_nonce=${__sg_code:1:10} __sg_code=${__sg_code:__sg_at}
       builtin return 0
     fi
     __sg_prepare && builtin return 0
@@ -68,7 +65,7 @@ __sg_settle() {
   fi
   __sg_status=$__sg_result __sg_phase=idle
   [[ $__sg_after ]] && builtin eval "$__sg_after"
-  builtin printf 'd%d\0%s\0%s\0%s\0' "$__sg_seq" "$__sg_nonce" "$__sg_result" "${PWD-}" >&9
+  builtin printf 'd%d\0%s\0%s\0%s\0' "$__sg_last" "$__sg_nonce" "$__sg_result" "${PWD-}" >&9
   builtin return 1
 }
 
@@ -98,8 +95,7 @@ __sg_prepare() {
     builtin return 1
   fi
   (( __sg_request[1] > __sg_last )) || builtin return 1
-  __sg_last=${__sg_request[1]} __sg_seq=${__sg_request[1]}
-  __sg_nonce=${__sg_request[2]} __sg_after=${__sg_request[7]}
+  __sg_last=${__sg_request[1]} __sg_nonce=${__sg_request[2]} __sg_after=${__sg_request[7]}
   __sg_enter || builtin return 1
   __sg_phase=run
   __sg_choose

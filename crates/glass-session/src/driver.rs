@@ -23,8 +23,8 @@ pub use exports::may_export;
 pub use quote::quote;
 pub use report::{BadReport, REPORT_BYTES_MAX, Report, ReportParser};
 pub use request::{
-    COMMAND_BYTES_MAX, Encoded, FIELD_BYTES_MAX, INLINE_BYTES_MAX, Request, RequestError,
-    encode_run, encode_snapshot,
+    COMMAND_BYTES_MAX, Encoded, FIELD_BYTES_MAX, INLINE_BYTES_MAX, NONCE_BYTES, Request,
+    RequestError, encode_run, encode_snapshot,
 };
 pub(crate) use request::{is_name, is_own};
 pub use snapshot::{State, parse_state};

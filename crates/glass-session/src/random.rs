@@ -25,7 +25,7 @@ pub fn hex_128() -> String {
 /// their requests byte by byte.
 pub(crate) fn nonce() -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-    bytes::<10>()
+    bytes::<{ crate::driver::NONCE_BYTES }>()
         .iter()
         .map(|byte| char::from(LETTERS[usize::from(byte % 32)]))
         .collect()

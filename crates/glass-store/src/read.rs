@@ -112,10 +112,7 @@ impl Store {
         scope: &str,
         tool_call_id: &str,
     ) -> Result<Option<Execution>, ReadError> {
-        let sql = format!(
-            "{} WHERE tool_call_scope = ?1 AND tool_call_id = ?2 AND tool_call_id != ''",
-            row::execution::SELECT
-        );
+        let sql = format!("{} {BY_TOOL_CALL}", row::execution::SELECT);
         // Asked before every command that has a key, so what was deferred is
         // looked at where it is. What leaves there is in the database by then.
         let is_deferred = self.deferred().any(|change| {
@@ -227,6 +224,12 @@ impl Store {
     }
 }
 
+/// Which execution has a key. The parameters are made expressions of, because
+/// SQLite compares bare ones with the conditions of partial indexes, and then
+/// compiles the statement anew for every key, which takes longer than to find it.
+const BY_TOOL_CALL: &str = "WHERE tool_call_scope = ('' || ?1) \
+    AND tool_call_id = ('' || ?2) AND tool_call_id != ''";
+
 /// Numbers that no row can have mean "beyond the last".
 fn saturate(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
@@ -262,4 +265,30 @@ fn events(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Event
         found.push(event);
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BY_TOOL_CALL;
+    use crate::{row, schema};
+    use rusqlite::StatementStatus;
+
+    #[test]
+    fn a_key_is_looked_up_in_its_index_without_compiling_anything_again()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let conn = schema::open_writer(&dir.path().join("db"))?;
+        let sql = format!("{} {BY_TOOL_CALL}", row::execution::SELECT);
+        for key in ["one", "two", "", "three"] {
+            let mut statement = conn.prepare_cached(&sql)?;
+            let mut rows = statement.query(["scope", key])?;
+            assert!(rows.next()?.is_none());
+            drop(rows);
+            assert_eq!(statement.get_status(StatementStatus::RePrepare), 0, "{key}");
+        }
+        let explain = format!("EXPLAIN QUERY PLAN {sql}");
+        let plan: String = conn.query_row(&explain, ["scope", "key"], |row| row.get(3))?;
+        assert!(plan.contains("INDEX executions_by_tool_call"), "{plan}");
+        Ok(())
+    }
 }

@@ -14,6 +14,9 @@ use glass_spawn::{GATE_FD, Launch, Launched, tree};
 use rustix::fs::{Mode as FileMode, OFlags};
 use std::os::fd::OwnedFd;
 
+/// In the place of a nonce: the shell's exit says how its only command ended.
+const NO_NONCE: &str = "0000000000";
+
 /// The shell of one command, which waits for its request.
 struct Started {
     launched: Launched,
@@ -103,7 +106,7 @@ impl Actor {
         }
         let request = Request {
             seq: u64::from(execution.shell_id.0),
-            nonce: "0",
+            nonce: NO_NONCE,
             slot: 0,
             tool_call_id: &tool_call_id(execution),
             cwd: None,

@@ -115,12 +115,18 @@ impl Engine {
             startup: Some(from.startup),
             ..named
         };
-        let mut session = self.plan_session(caller, spec)?;
+        let (mut session, workspace) = self.plan_session(caller, spec)?;
         session.env = cut.env;
         session.owner = from.owner;
         session.chosen = from.chosen;
         self.context_commit(&session)?;
-        self.spawn_actor(session.clone(), EventIndex(0), cut.ours, None)?;
+        self.spawn_actor(
+            session.clone(),
+            Some(workspace),
+            EventIndex(0),
+            cut.ours,
+            None,
+        )?;
         if let Some(made) = lock(&self.0.sessions).get_mut(&session.id) {
             // What a person allowed for the session holds here, too.
             made.gate = handle.gate.clone();

@@ -88,12 +88,12 @@ impl Engine {
     /// Makes a session and starts its shell.
     pub async fn create(&self, caller: &Caller, spec: SessionSpec) -> Result<Session, CreateError> {
         let ours = self.own_variables(&spec);
-        let session = self.plan_session(caller, spec)?;
+        let (session, workspace) = self.plan_session(caller, spec)?;
         self.context_commit(&session)?;
         if session.mode == Mode::Pty {
             return self.begin_terminal(caller, session, ours).await;
         }
-        self.spawn_actor(session.clone(), EventIndex(0), ours, None)?;
+        self.spawn_actor(session.clone(), Some(workspace), EventIndex(0), ours, None)?;
         Ok(session)
     }
 
@@ -106,7 +106,7 @@ impl Engine {
         &self,
         caller: &Caller,
         spec: SessionSpec,
-    ) -> Result<Session, CreateError> {
+    ) -> Result<(Session, Workspace), CreateError> {
         let settings = &self.0.context.settings;
         let max = settings.limits.sessions_max;
         if lock(&self.0.sessions).len() >= max as usize {
@@ -155,7 +155,7 @@ impl Engine {
         };
         let or = |value: u32, default: u32| if value == 0 { default } else { value };
         let now = now_ms();
-        Ok(Session {
+        let session = Session {
             id: SessionId::from_random(random::bytes()),
             name: spec.name,
             task: spec.task,
@@ -178,7 +178,8 @@ impl Engine {
             created_ms: now,
             active_ms: now,
             disposed_ms: None,
-        })
+        };
+        Ok((session, workspace))
     }
 
     /// What a session has from our own environment, and not from its maker.
@@ -287,6 +288,7 @@ impl Engine {
     pub(super) fn spawn_actor(
         &self,
         session: Session,
+        workspace: Option<Workspace>,
         next: EventIndex,
         ours: Vec<Vec<u8>>,
         inheritance: Option<Inheritance>,
@@ -316,8 +318,7 @@ impl Engine {
             approvals: Vec::new(),
         };
         let live = Arc::new(Mutex::new(live));
-        let workspace = self.find_workspace(&session.workspace_root, &session.cwd);
-        let workspace = workspace.ok().map(Arc::new);
+        let workspace = workspace.map(Arc::new);
         let rights = workspace
             .as_ref()
             .map(|workspace| self.rights(None, session.sandbox.as_ref(), session.owner, workspace));

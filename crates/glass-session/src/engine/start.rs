@@ -139,7 +139,10 @@ impl Engine {
         let id = session.id.clone();
         // Who gave a variable is not known any more.
         let ours = self.0.context.settings.base_env.clone();
-        if let Err(error) = self.spawn_actor(session, next, ours, Some(inheritance)) {
+        let workspace = self
+            .find_workspace(&session.workspace_root, &session.cwd)
+            .ok();
+        if let Err(error) = self.spawn_actor(session, workspace, next, ours, Some(inheritance)) {
             tracing::error!(session = %id, %error, "a session could not be taken up");
         }
     }
