@@ -1,8 +1,9 @@
 // Many sessions, and one that writes as fast as it can: the page stays quick.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Browser, rows, select, untilRow } from './browser.mjs';
-import { Daemon, until } from './daemon.mjs';
+import { test } from 'node:test';
+import { rows, select, untilRow } from './browser.mjs';
+import { until } from './daemon.mjs';
+import { browser, daemon } from './scene.mjs';
 
 const SESSIONS = 200;
 
@@ -19,18 +20,6 @@ const SLOWER_MAX = 4;
 const ROUNDS_MAX = 6;
 
 const KEYS = 20;
-
-let daemon;
-let browser;
-
-before(async () => {
-  daemon = await Daemon.start();
-  browser = await Browser.open();
-});
-after(async () => {
-  await browser.close();
-  await daemon.end();
-});
 
 /** Presses a key in the page and waits until it flashes, all inside the page. */
 function echo(page) {

@@ -1,25 +1,12 @@
 // What programs in terminals want of a person: answers, keys, the clipboard.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
-import { after, afterEach, before, test } from 'node:test';
-import { Browser, barriers, clipboard, rows, select, untilRow } from './browser.mjs';
-import { Daemon, until } from './daemon.mjs';
+import { afterEach, test } from 'node:test';
+import { barriers, clipboard, rows, select, untilRow } from './browser.mjs';
+import { until } from './daemon.mjs';
+import { browser, daemon } from './scene.mjs';
 
-let daemon;
-let browser;
-
-before(async () => {
-  daemon = await Daemon.start();
-  browser = await Browser.open();
-});
-after(async () => {
-  await browser.close();
-  await daemon.end();
-});
-afterEach(async () => {
-  for (const page of browser.context.pages()) await page.close();
-  assert.deepEqual(browser.errors, []);
-});
+afterEach(() => assert.deepEqual(browser.errors, []));
 
 /** A terminal of one's own, with its keyboard. */
 async function terminal(page) {

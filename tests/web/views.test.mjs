@@ -4,24 +4,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { after, afterEach, before, test } from 'node:test';
+import { test } from 'node:test';
 import { Browser, barriers, rows, select, untilRow } from './browser.mjs';
-import { Daemon, until } from './daemon.mjs';
-
-let daemon;
-let browser;
-
-before(async () => {
-  daemon = await Daemon.start();
-  browser = await Browser.open();
-});
-after(async () => {
-  await browser.close();
-  await daemon.end();
-});
-afterEach(async () => {
-  for (const page of browser.context.pages()) await page.close();
-});
+import { until } from './daemon.mjs';
+import { browser, daemon } from './scene.mjs';
 
 /** `shellglass attach` in a terminal of its own, and what it has shown. */
 function attach(id) {

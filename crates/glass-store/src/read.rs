@@ -63,8 +63,18 @@ impl Store {
 
     /// An execution.
     pub fn execution(&self, shell: ShellId) -> Result<Option<Execution>, ReadError> {
-        let sql = format!("{} WHERE shell_id = ?1", row::execution::SELECT);
-        Ok(list(&self.reader(), &sql, [shell.0], row::execution::read)?.pop())
+        Ok(self.executions_of(&[shell])?.pop())
+    }
+
+    /// Those of some executions that there are, in the order asked for.
+    pub fn executions_of(&self, shells: &[ShellId]) -> Result<Vec<Execution>, ReadError> {
+        let sql = format!("{} {BY_SHELL}", row::execution::SELECT);
+        let reader = self.reader();
+        let mut found = Vec::new();
+        for shell in shells {
+            found.append(&mut list(&reader, &sql, [shell.0], row::execution::read)?);
+        }
+        Ok(found)
     }
 
     /// A session's executions, in the order in which they were accepted.
@@ -224,9 +234,12 @@ impl Store {
     }
 }
 
-/// Which execution has a key. The parameters are made expressions of, because
+/// Which execution has a handle. The parameter is made an expression of, because
 /// SQLite compares bare ones with the conditions of partial indexes, and then
-/// compiles the statement anew for every key, which takes longer than to find it.
+/// compiles the statement anew for every one, which takes longer than to find it.
+const BY_SHELL: &str = "WHERE shell_id = (0 + ?1)";
+
+/// Which execution has a key.
 const BY_TOOL_CALL: &str = "WHERE tool_call_scope = ('' || ?1) \
     AND tool_call_id = ('' || ?2) AND tool_call_id != ''";
 
@@ -269,26 +282,33 @@ fn events(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Event
 
 #[cfg(test)]
 mod tests {
-    use super::BY_TOOL_CALL;
+    use super::{BY_SHELL, BY_TOOL_CALL};
     use crate::{row, schema};
-    use rusqlite::StatementStatus;
+    use rusqlite::{StatementStatus, params_from_iter};
 
     #[test]
-    fn a_key_is_looked_up_in_its_index_without_compiling_anything_again()
+    fn what_is_often_looked_up_is_found_at_once_and_compiled_once()
     -> Result<(), Box<dyn std::error::Error>> {
         let dir = tempfile::tempdir()?;
         let conn = schema::open_writer(&dir.path().join("db"))?;
-        let sql = format!("{} {BY_TOOL_CALL}", row::execution::SELECT);
-        for key in ["one", "two", "", "three"] {
-            let mut statement = conn.prepare_cached(&sql)?;
-            let mut rows = statement.query(["scope", key])?;
-            assert!(rows.next()?.is_none());
-            drop(rows);
-            assert_eq!(statement.get_status(StatementStatus::RePrepare), 0, "{key}");
+        for (which, keys, way) in [
+            (BY_TOOL_CALL, 2, "INDEX executions_by_tool_call"),
+            (BY_SHELL, 1, "INTEGER PRIMARY KEY"),
+        ] {
+            let sql = format!("{} {which}", row::execution::SELECT);
+            for key in ["1", "2", "", "3"] {
+                let mut statement = conn.prepare_cached(&sql)?;
+                let mut rows = statement.query(params_from_iter([key, key].iter().take(keys)))?;
+                assert!(rows.next()?.is_none());
+                drop(rows);
+                assert_eq!(statement.get_status(StatementStatus::RePrepare), 0, "{key}");
+            }
+            let explain = format!("EXPLAIN QUERY PLAN {sql}");
+            let mut explain = conn.prepare(&explain)?;
+            let keys = params_from_iter(["1", "1"].iter().take(keys));
+            let plan: String = explain.query_row(keys, |row| row.get(3))?;
+            assert!(plan.contains(way), "{plan}");
         }
-        let explain = format!("EXPLAIN QUERY PLAN {sql}");
-        let plan: String = conn.query_row(&explain, ["scope", "key"], |row| row.get(3))?;
-        assert!(plan.contains("INDEX executions_by_tool_call"), "{plan}");
         Ok(())
     }
 }

@@ -49,6 +49,8 @@ struct Entry {
     shell_id: ShellId,
     command: String,
     cwd: String,
+    /// Variables of its own, which may be secrets; none until it was looked up.
+    env: Option<Vec<(String, String)>>,
     pid: u32,
     /// How it ended, in words.
     exit: Option<String>,
@@ -81,13 +83,38 @@ impl Sheet {
         loop {
             let events = self.follower.take_ready()?;
             if events.is_empty() {
-                return Ok(has_news);
+                break;
             }
             has_news = true;
             for event in events {
                 self.take(engine, &event)?;
             }
         }
+        self.look_up(engine)?;
+        Ok(has_news)
+    }
+
+    /// Reads what is not known yet of the commands, all at once: where many are
+    /// quick, most of them are not on the page any more when it is made.
+    fn look_up(&mut self, engine: &Engine) -> Result<(), LookupError> {
+        let unknown = self.entries.iter().filter(|entry| entry.env.is_none());
+        let unknown: Vec<ShellId> = unknown.map(|entry| entry.shell_id).collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let secrets = engine.secrets(&self.session)?;
+        for execution in engine.0.context.store.executions_of(&unknown)? {
+            let veil = engine.veil_with(&secrets, &execution.env);
+            let mut entries = self.entries.iter_mut();
+            if let Some(entry) = entries.find(|entry| entry.shell_id == execution.shell_id) {
+                entry.command = veil.text(&execution.command);
+                entry.cwd = execution.cwd;
+                entry.env = Some(execution.env);
+            }
+        }
+        // What is not in the journal any more is on no page.
+        self.entries.retain(|entry| entry.env.is_some());
+        Ok(())
     }
 
     fn take(&mut self, engine: &Engine, event: &Event) -> Result<(), LookupError> {
@@ -97,7 +124,7 @@ impl Sheet {
         if !takes(&event.body) || !self.is_of(engine, id)? {
             return Ok(());
         }
-        let Some(entry) = self.entry(engine, id)? else {
+        let Some(entry) = self.entry(id) else {
             return Ok(());
         };
         match &event.body {
@@ -129,24 +156,20 @@ impl Sheet {
     }
 
     /// The entry of an execution; none for one that is older than a full page.
-    fn entry(&mut self, engine: &Engine, id: ShellId) -> Result<Option<&mut Entry>, LookupError> {
+    fn entry(&mut self, id: ShellId) -> Option<&mut Entry> {
         let first = self.entries.front().map(|first| first.shell_id);
         let is_older = first.is_some_and(|first| id < first);
         if is_older && self.entries.len() >= ENTRIES_MAX {
-            return Ok(None);
+            return None;
         }
         if !self.entries.iter().any(|entry| entry.shell_id == id) {
-            let execution = engine.0.context.store.execution(id)?;
-            let execution = execution.ok_or(LookupError::UnknownExecution(id))?;
-            let veil = engine.veil_of(&execution)?;
             let at = self.entries.partition_point(|entry| entry.shell_id < id);
-            self.entries.insert(at, Entry::new(execution, &veil));
+            self.entries.insert(at, Entry::new(id));
             if self.entries.len() > ENTRIES_MAX {
                 self.entries.pop_front();
             }
         }
-        let found = self.entries.iter_mut().find(|entry| entry.shell_id == id);
-        Ok(found)
+        self.entries.iter_mut().find(|entry| entry.shell_id == id)
     }
 
     /// Says what the page's first lines say; whether that is new.
@@ -180,13 +203,12 @@ impl Sheet {
     /// The page.
     pub(super) fn render(&mut self, engine: &Engine) -> Result<String, LookupError> {
         self.is_behind = false;
+        let secrets = engine.secrets(&self.session)?;
         let mut room = TEXT_BYTES_MAX;
         let mut kept = 0;
         for entry in self.entries.iter_mut().rev() {
             if entry.is_stale {
-                let execution = engine.0.context.store.execution(entry.shell_id)?;
-                let execution = execution.ok_or(LookupError::UnknownExecution(entry.shell_id))?;
-                let veil = engine.veil_of(&execution)?;
+                let veil = engine.veil_with(&secrets, entry.env.as_deref().unwrap_or_default());
                 let (text, at) = shown(engine, entry.shell_id, &veil, entry.end)?;
                 entry.shows(text, at);
             }
@@ -211,11 +233,12 @@ impl Sheet {
 }
 
 impl Entry {
-    fn new(execution: Execution, veil: &Veil) -> Entry {
+    fn new(shell_id: ShellId) -> Entry {
         Entry {
-            shell_id: execution.shell_id,
-            command: veil.text(&execution.command),
-            cwd: execution.cwd,
+            shell_id,
+            command: String::new(),
+            cwd: String::new(),
+            env: None,
             pid: 0,
             exit: None,
             end: 0,
@@ -352,18 +375,7 @@ mod tests {
 
     #[test]
     fn a_text_that_shows_no_more_is_not_made_for_ever() {
-        let mut entry = Entry {
-            shell_id: ShellId(1),
-            command: String::new(),
-            cwd: String::new(),
-            pid: 0,
-            exit: None,
-            end: 0,
-            text: String::new(),
-            at: 0,
-            tries: 0,
-            is_stale: true,
-        };
+        let mut entry = Entry::new(ShellId(1));
         entry.wrote(9);
         entry.shows("a".to_owned(), 5);
         for _ in 1..TRIES_MAX {
