@@ -8,6 +8,7 @@
 //! ordinary input.
 #![forbid(unsafe_code)]
 
+pub mod console;
 #[cfg(test)]
 mod corpus;
 pub mod escape;

@@ -115,7 +115,7 @@ impl Mirror {
     /// Ends a replay, or its absence: a mirror that has nothing to show shows a
     /// prompt.
     pub fn settle(&mut self, out: &mut Vec<u8>) {
-        self.dropping = 0;
+        self.end_replay();
         if self.state == State::Opened {
             self.prompt(out);
         }
@@ -145,13 +145,21 @@ impl Mirror {
             State::Running => self.exit(None, out),
             State::Prompt => {}
         }
-        out.extend_from_slice(b"\x1b]633;E;");
-        escape_633(command.as_bytes(), out);
-        out.push(0x07);
+        command_line(command, out);
         show_command(command, out);
         out.extend_from_slice(b"\r\n");
         marker(b"C", out);
         self.state = State::Running;
+        self.begin_output();
+    }
+
+    /// Nothing of a replay is dropped any more.
+    pub(crate) fn end_replay(&mut self) {
+        self.dropping = 0;
+    }
+
+    /// What follows is the output of another command.
+    pub(crate) fn begin_output(&mut self) {
         self.after_cr = false;
         self.strip = Strip::new(Stripped::MarkersAndQueries);
     }
@@ -204,13 +212,20 @@ impl Mirror {
     }
 }
 
-fn marker(body: &[u8], out: &mut Vec<u8>) {
+/// Says which command follows.
+pub(crate) fn command_line(command: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\x1b]633;E;");
+    escape_633(command.as_bytes(), out);
+    out.push(0x07);
+}
+
+pub(crate) fn marker(body: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\x1b]633;");
     out.extend_from_slice(body);
     out.push(0x07);
 }
 
-fn property(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn property(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\x1b]633;P;");
     out.extend_from_slice(name);
     out.push(b'=');
@@ -219,7 +234,7 @@ fn property(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 }
 
 /// The text of a command. Whatever controls it has are shown, not executed.
-fn show_command(command: &str, out: &mut Vec<u8>) {
+pub(crate) fn show_command(command: &str, out: &mut Vec<u8>) {
     for byte in command.bytes() {
         match byte {
             b'\n' => out.extend_from_slice(b"\r\n"),
