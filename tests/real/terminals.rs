@@ -3,6 +3,7 @@
 
 mod attach;
 mod commands;
+mod console;
 mod crash;
 mod desk;
 mod integration;

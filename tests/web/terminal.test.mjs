@@ -194,3 +194,31 @@ test('a background command is written to', async () => {
   await untilRow(page, 'the answer', (row) => row === 'heard a word');
   await daemon.call('Cancel', { shellId: begun.success.shellId });
 });
+
+test('the console of a session is taken, typed into, and left', async () => {
+  const id = await daemon.session('typed into');
+  const page = await browser.page(daemon.address);
+  await select(page, id);
+  const watching = await browser.page(page.url());
+  await page.locator('.screen').click();
+  await page.keyboard.type('x');
+  await page.getByRole('button', { name: 'Take the console' }).click();
+  await page.getByText('your console').waitFor();
+  await untilRow(page, 'the prompt', (row) => row.endsWith('$'));
+  assert.deepEqual(await barriers(page), []);
+  await page.locator('.screen').click();
+  await page.keyboard.type('echo wrong six');
+  for (const key of ['Alt+ArrowLeft', 'Alt+Backspace']) await page.keyboard.press(key);
+  await page.keyboard.type('$((40 + 2)) ');
+  await page.keyboard.press('Enter');
+  for (const view of [page, watching]) await untilRow(view, 'its output', (row) => row === '42 six');
+  await page.keyboard.type('sleep 600\n');
+  await until('it runs', async () => (await daemon.call('GetSession', { sessionId: id })).running);
+  await page.keyboard.press('Control+c');
+  await until('it is cancelled', async () => !(await daemon.call('GetSession', { sessionId: id })).running);
+  await page.keyboard.type('exit\n');
+  await page.getByText('read-only').waitFor();
+  await page.getByRole('button', { name: 'Take the console' }).waitFor();
+  const history = await daemon.call('GetSessionHistory', { sessionId: id });
+  assert.deepEqual(history.executions.map((run) => run.command), ['echo $((40 + 2)) six', 'sleep 600']);
+});

@@ -63,8 +63,11 @@ export function SessionView({ id }: { id: string }) {
   const shown = sessions.value.get(id);
   // What was made here is a terminal, also before the daemon tells of it.
   const isHeld = held.value.has(id);
-  const isTerminal = shown === undefined ? isHeld : shown.session.mode === 'SESSION_MODE_PTY';
-  const writes = isTerminal && isHeld;
+  const kind = useRef(isHeld);
+  if (shown !== undefined) kind.current = shown.session.mode === 'SESSION_MODE_PTY';
+  const isTerminal = kind.current;
+  // A terminal's keyboard, or the console of another session.
+  const writes = isHeld && !isOver.value;
   useEffect(() => {
     if (screen.current === null || replays.value) return;
     const opened = new Mirror(screen.current, id, { isTerminal, writes }, {
@@ -79,6 +82,7 @@ export function SessionView({ id }: { id: string }) {
       escapes: offer.dismiss,
       keyboards: (count) => { keyboards.value = count; },
       asks: (asked) => { question.value = asked; },
+      left: () => hold(id, false),
       over: () => { isOver.value = true; changed(); },
       error: (message) => { failure.value = message; },
     });
@@ -103,7 +107,7 @@ export function SessionView({ id }: { id: string }) {
         <span class="path">{cwd}</span>
         <span class="spacer" />
         <span class="state" data-state={standing.value.kind}>
-          {isOver.value ? 'over' : standing.value.kind !== 'live' ? 'not connected' : writes ? 'your keyboard' : 'read-only'}
+          {isOver.value ? 'over' : standing.value.kind !== 'live' ? 'not connected' : writes ? (isTerminal ? 'your keyboard' : 'your console') : 'read-only'}
         </span>
         <button type="button" aria-pressed={replays.value} onClick={() => { replays.value = !replays.value; }}>
           {replays.value ? 'Back to now' : 'Replay'}
@@ -122,6 +126,11 @@ export function SessionView({ id }: { id: string }) {
         {isTerminal && (
           <button type="button" aria-pressed={writes} onClick={() => hold(id, !writes)}>
             {writes ? 'Give the keyboard back' : 'Take the keyboard'}
+          </button>
+        )}
+        {!isTerminal && shown !== undefined && !replays.value && (
+          <button type="button" aria-pressed={writes} onClick={() => hold(id, !writes)}>
+            {writes ? 'Leave the console' : 'Take the console'}
           </button>
         )}
         {!isTerminal && shown?.session.running === true && (

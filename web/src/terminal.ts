@@ -66,13 +66,15 @@ export interface Hooks {
   keyboards(count: number): void;
   /** Somebody is asked, or no longer. */
   asks(question: Question | null): void;
+  /** The console was left from within: `exit` was entered. */
+  left(): void;
   /** Whether commands have begun or ended. */
   commands(): void;
   over(): void;
   error(message: string): void;
 }
 
-/** How a session is looked at: a terminal of its own has a keyboard to take. */
+/** How a session is looked at. Who writes has the keyboard of its terminal, or its console. */
 export interface Manner {
   isTerminal: boolean;
   writes: boolean;
@@ -102,7 +104,7 @@ export class Mirror {
     this.terminal = new Terminal({
       convertEol: false,
       cursorBlink: false,
-      cursorInactiveStyle: manner.isTerminal ? 'outline' : 'none',
+      cursorInactiveStyle: manner.isTerminal || manner.writes ? 'outline' : 'none',
       fontFamily: FONT,
       fontSize: 13,
       linkHandler: { activate: (_event, uri) => openLink(uri) },
@@ -129,7 +131,7 @@ export class Mirror {
     this.line = new Line('/ws/terminal', {
       opened: (line) => {
         const { cols, rows } = this.terminal;
-        const view = manner.isTerminal ? 'terminal' : 'mirror';
+        const view = manner.isTerminal ? 'terminal' : manner.writes ? 'console' : 'mirror';
         const readOnly = !manner.writes;
         line.send({ type: 'init', sessionId, cols, rows, view, readOnly, windowBytes: WINDOW_BYTES });
       },
@@ -193,6 +195,10 @@ export class Mirror {
       case 'property':
         if (message.name === 'question') this.asked(String(message.value));
         if (message.name === 'keyboards') this.hooks.keyboards(Number(message.value));
+        if (message.name === 'left') {
+          line.close();
+          this.hooks.left();
+        }
         break;
       case 'readonly':
         this.flash();

@@ -58,10 +58,10 @@ fn spec(open: &wire::AttachOpen) -> Result<ViewSpec, Status> {
         Ok(wire::View::Unspecified) => None,
         Ok(wire::View::Mirror) => Some(ViewKind::Mirror),
         Ok(wire::View::Terminal) => Some(ViewKind::Terminal),
-        Ok(wire::View::Console) => return Err(status::not_yet("the console view")),
+        Ok(wire::View::Console) => Some(ViewKind::Console),
         Err(_) => {
             let message = format!("{} is no view", open.view);
-            let hint = "use VIEW_MIRROR or VIEW_TERMINAL";
+            let hint = "use VIEW_MIRROR, VIEW_CONSOLE or VIEW_TERMINAL";
             return Err(status::with_hint(Code::InvalidArgument, message, hint));
         }
     };

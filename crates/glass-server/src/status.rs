@@ -20,16 +20,6 @@ pub(crate) fn with_hint(code: Code, message: impl Into<String>, hint: &str) -> S
     Status::with_metadata(code, message, metadata)
 }
 
-/// A method that a later version will have.
-pub(crate) fn not_yet(method: &str) -> Status {
-    let message = format!("{method} is not part of this version");
-    with_hint(
-        Code::Unimplemented,
-        message,
-        "GetCapabilities tells the daemon's version",
-    )
-}
-
 pub(crate) fn lookup(error: LookupError) -> Status {
     let message = describe(&error);
     match error {

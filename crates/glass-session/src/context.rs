@@ -52,6 +52,8 @@ pub struct Settings {
     /// Which tools of agents are made to answer without a terminal; absent where
     /// none is.
     pub adapting: Option<Adapting>,
+    /// How consoles look.
+    pub console: glass_vt::console::Manner,
 }
 
 /// What all sessions share.

@@ -58,6 +58,8 @@ pub use gate::{CannotRemember, CheckSpec, Checked, Checking, Gatekeeping, Scruti
 /// no process tables of its own.
 pub use glass_spawn::tree::peer_descends_from as descends_from;
 pub use glass_store::{AuditFilter, AuditPage, WriteError};
+/// How a console looks, and what stands before its line.
+pub use glass_vt::console::{Manner as ConsoleManner, TEMPLATE_DEFAULT as PROMPT_DEFAULT};
 pub use keys::{Key, first_key};
 pub use random::hex_128 as random_token;
 pub use reader::{Reader, Told, tell};

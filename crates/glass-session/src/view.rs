@@ -2,14 +2,17 @@
 //!
 //! A view has two ends. The reader gives what the terminal is to show; the
 //! writer takes what is typed there. A *mirror* shows a pipe or line session and
-//! only lets its command be cancelled; a *terminal* is the PTY of a session.
+//! only lets its command be cancelled; a *console* also takes commands; a
+//! *terminal* is the PTY of a session.
 
+mod console;
 mod mirror;
 mod terminal;
 
 use crate::engine::{Caller, Engine};
 use crate::errors::LookupError;
 use bytes::Bytes;
+use console::{ConsoleReader, ConsoleWriter};
 use glass_model::{EventIndex, Mode, SessionId};
 use mirror::{MirrorReader, MirrorWriter};
 use terminal::{TerminalReader, TerminalWriter};
@@ -19,6 +22,8 @@ use terminal::{TerminalReader, TerminalWriter};
 pub enum ViewKind {
     /// The read-only mirror of a pipe or line session.
     Mirror,
+    /// The typed view of a pipe or line session.
+    Console,
     /// The terminal of a PTY session.
     Terminal,
 }
@@ -52,7 +57,7 @@ pub struct ViewSpec {
 pub enum Shown {
     /// The view is there; before everything else.
     Opened {
-        /// The shell's process; -1 for a mirror.
+        /// The shell's process; -1 for a mirror or a console.
         pid: i32,
         /// Where the session is.
         cwd: String,
@@ -119,6 +124,7 @@ pub enum AttachError {
 fn name(kind: ViewKind) -> &'static str {
     match kind {
         ViewKind::Mirror => "mirror",
+        ViewKind::Console => "console",
         ViewKind::Terminal => "terminal",
     }
 }
@@ -128,6 +134,7 @@ pub struct ViewReader(Reader);
 
 enum Reader {
     Mirror(MirrorReader),
+    Console(ConsoleReader),
     Terminal(TerminalReader),
 }
 
@@ -136,6 +143,7 @@ pub struct ViewWriter(Writer);
 
 enum Writer {
     Mirror(MirrorWriter),
+    Console(ConsoleWriter),
     Terminal(TerminalWriter),
 }
 
@@ -145,6 +153,7 @@ impl ViewReader {
     pub async fn next(&mut self) -> Result<Option<Shown>, LookupError> {
         match &mut self.0 {
             Reader::Mirror(mirror) => mirror.next().await,
+            Reader::Console(console) => console.next().await,
             Reader::Terminal(terminal) => terminal.next().await,
         }
     }
@@ -155,6 +164,7 @@ impl ViewWriter {
     pub async fn input(&mut self, bytes: Bytes) {
         match &mut self.0 {
             Writer::Mirror(mirror) => mirror.input(&bytes),
+            Writer::Console(console) => console.input(bytes).await,
             Writer::Terminal(terminal) => terminal.input(bytes).await,
         }
     }
@@ -164,6 +174,7 @@ impl ViewWriter {
         match &mut self.0 {
             // Accepted, and changes nothing.
             Writer::Mirror(_) => {}
+            Writer::Console(console) => console.resize(columns, rows).await,
             Writer::Terminal(terminal) => terminal.resize(columns, rows).await,
         }
     }
@@ -178,6 +189,13 @@ impl Engine {
         spec: ViewSpec,
     ) -> Result<(ViewReader, ViewWriter), AttachError> {
         let session = self.session(caller, id)?.session;
+        if session.mode == Mode::Pty && spec.kind == Some(ViewKind::Console) {
+            return Err(AttachError::NoSuchView {
+                id: session.id,
+                kind: ViewKind::Console,
+                why: "it is a terminal of its own",
+            });
+        }
         if session.mode == Mode::Pty {
             let (reader, writer) = terminal::open(self, caller, &session, spec).await?;
             let reader = ViewReader(Reader::Terminal(reader));
@@ -189,6 +207,12 @@ impl Engine {
                 kind: ViewKind::Terminal,
                 why: "its commands run without a terminal",
             });
+        }
+        // Who may not type has a mirror.
+        if spec.kind == Some(ViewKind::Console) && spec.access == Access::Interactive {
+            let (reader, writer) = console::open(self, caller, &session, spec).await?;
+            let reader = ViewReader(Reader::Console(reader));
+            return Ok((reader, ViewWriter(Writer::Console(writer))));
         }
         let (reader, writer) = mirror::open(self, caller, &session, spec.from).await?;
         let reader = ViewReader(Reader::Mirror(reader));

@@ -408,9 +408,18 @@ impl Console {
     }
 
     fn output(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let is_late = self.state == State::Prompt;
+        if is_late {
+            // Something in the background writes: the line makes way for it.
+            up(self.row, out);
+            out.extend_from_slice(b"\r\x1b[J");
+        }
         let from = out.len();
         self.mirror.show(MirrorEvent::Output { bytes }, out);
         self.is_midway = ends_midway(&out[from..], self.is_midway);
+        if is_late {
+            self.prompt(out);
+        }
     }
 
     fn end(&mut self, code: Option<i32>, whose: Whose, out: &mut Vec<u8>) {

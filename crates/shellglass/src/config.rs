@@ -7,6 +7,7 @@
 
 mod adapters;
 mod commands;
+mod console;
 mod environment;
 mod error;
 mod hooks;

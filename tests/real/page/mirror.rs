@@ -156,10 +156,6 @@ async fn what_cannot_be_shown_is_an_error_that_says_why() {
             json!({ "type": "init", "sessionId": session, "view": "terminal" }),
             "no terminal view",
         ),
-        (
-            json!({ "type": "init", "sessionId": session, "view": "console" }),
-            "not part of",
-        ),
         (json!({ "type": "hello" }), "init"),
     ] {
         let mut socket = glass.open("/ws/terminal").await;

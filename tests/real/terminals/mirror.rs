@@ -291,7 +291,6 @@ async fn a_view_that_cannot_be_had_is_refused() {
     };
     for (asked, code) in [
         (with(View::Terminal), Code::FailedPrecondition),
-        (with(View::Console), Code::Unimplemented),
         (
             AttachOpen {
                 view: 99,

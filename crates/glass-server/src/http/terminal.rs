@@ -66,7 +66,7 @@ impl Watched {
             View::Default => None,
             View::Mirror => Some(ViewKind::Mirror),
             View::Terminal => Some(ViewKind::Terminal),
-            View::Console => return Err(status::not_yet("the console view")),
+            View::Console => Some(ViewKind::Console),
         };
         let session = match init.session.as_str() {
             "" => {

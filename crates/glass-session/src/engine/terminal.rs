@@ -280,6 +280,11 @@ impl Engine {
         handle.ok_or_else(|| LookupError::Disposed(id.clone()))
     }
 
+    /// How consoles look.
+    pub(crate) fn console_manner(&self) -> glass_vt::console::Manner {
+        self.0.context.settings.console.clone()
+    }
+
     /// Whether a caller may type what nobody judges.
     pub(crate) fn may_type(&self, caller: &Caller) -> bool {
         pty::may_type(caller.role, &self.0.context.settings.gatekeeping)

@@ -3,7 +3,7 @@
 //! A task of its own reads by cursor over the journal and holds nothing else, so
 //! opening a mirror, or leaving one unread, changes nothing for the session.
 
-mod extent;
+pub(super) mod extent;
 mod painting;
 
 use super::Shown;

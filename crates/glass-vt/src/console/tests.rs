@@ -157,6 +157,16 @@ fn what_others_run_does_not_take_a_half_written_line_away() {
 }
 
 #[test]
+fn what_is_left_in_the_background_writes_above_the_line() {
+    let mut desk = Desk::open(8, 12);
+    desk.keys("half a line that wraps");
+    desk.output("late");
+    desk.output("er\n");
+    desk.keys("!");
+    assert_eq!(desk.shown(), "late\ner\n> half a\n line tha\nt wraps!");
+}
+
+#[test]
 fn keys_wait_for_the_prompt_and_ctrl_c_does_not() {
     let mut desk = Desk::open(40, 12);
     let acts = desk.keys("one\rtwo\rthr");

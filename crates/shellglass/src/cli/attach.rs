@@ -8,7 +8,8 @@ use clap::Args;
 pub(crate) struct Attach {
     /// The session's id.
     pub id: String,
-    /// Hand over the keyboard: what you type goes to the session's terminal.
+    /// Hand over the keyboard: the terminal of a session that is one, and else
+    /// its console, where each line is a command and `exit` leaves.
     #[arg(long)]
     pub write: bool,
 }

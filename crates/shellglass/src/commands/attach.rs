@@ -22,6 +22,9 @@ use tonic::{Code, Status, Streaming};
 /// Ctrl+], which leaves.
 const LEAVE: u8 = 0x1d;
 
+/// What a console says when `exit` was entered or Ctrl+D pressed.
+const LEFT: &str = "left";
+
 /// Messages that may wait for the daemon to take them.
 const OUTGOING_MAX: usize = 64;
 
@@ -191,6 +194,10 @@ async fn follow(
                     Some(Output::Data(bytes)) => room.show(bytes.into()),
                     Some(Output::ReadOnlyInput(_)) => room.show(b"\x07".to_vec()),
                     Some(Output::Exited(_)) => return Ok(End::Over),
+                    // The console was left from within.
+                    Some(Output::Property(property)) if property.name == LEFT => {
+                        return Ok(End::Left);
+                    }
                     _ => {}
                 }
             }

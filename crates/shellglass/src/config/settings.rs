@@ -4,6 +4,7 @@
 
 use super::adapters::AdapterSettings;
 use super::commands::CommandSettings;
+use super::console::ConsoleSettings;
 use super::hooks::HookSettings;
 use super::limits::LimitSettings;
 use super::policy::{ApprovalSettings, PolicySettings};
@@ -42,6 +43,8 @@ pub(crate) struct Settings {
     pub hooks: HookSettings,
     /// Which tools of agents are made to answer without a terminal.
     pub adapters: AdapterSettings,
+    /// How the console of a pipe or line session looks.
+    pub console: ConsoleSettings,
 }
 
 /// The daemon itself.

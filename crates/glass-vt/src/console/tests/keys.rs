@@ -52,7 +52,10 @@ fn nothing_in_a_paste_is_a_key() {
             }
         })
         .collect();
-    assert_eq!(text, "rmOAb\n]0;x!", "only the Enter behind the paste is one");
+    assert_eq!(
+        text, "rmOAb\n]0;x!",
+        "only the Enter behind the paste is one"
+    );
 }
 
 proptest! {

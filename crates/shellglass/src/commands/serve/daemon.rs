@@ -12,7 +12,7 @@ use crate::error::{Failure, Kind, with_causes};
 use glass_model::Limits;
 use glass_proto::{json, parsing_result, sandbox_to_wire};
 use glass_server::{Listening, Options, Tcp, Tokens};
-use glass_session::{Adapting, Engine, Redaction, Settings, Timeouts, Wording};
+use glass_session::{Adapting, ConsoleManner, Engine, Redaction, Settings, Timeouts, Wording};
 use glass_spawn::{Keeper, KeeperEvent, start_keeper};
 use glass_store::{OpenError, Store};
 use rustix::io::Errno;
@@ -199,6 +199,7 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
         redaction: redaction(plan)?,
         adapting: adapting(plan)?,
         timeouts: Timeouts::from(&plan.settings.commands),
+        console: ConsoleManner::from(&plan.settings.console),
     })
 }
 
