@@ -31,7 +31,7 @@ async fn a_terminal_is_given_back_as_it_was() {
             Some(Signal::INT),
         ] {
             let mut tty = Tty::start(&daemon, &arguments);
-            let before = tty.modes();
+            let before = tty.before.clone();
             eventually("keys come raw", || tty.is_raw()).await;
             tty.until(if matches!(name, "mirror" | "console") {
                 "\x1b]633;B"

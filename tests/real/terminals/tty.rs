@@ -14,6 +14,8 @@ pub struct Tty {
     master: std::fs::File,
     slave: OwnedFd,
     child: Option<Child>,
+    /// How the terminal treated its keys before the program had it.
+    pub before: Termios,
     seen: Vec<u8>,
 }
 
@@ -27,6 +29,7 @@ impl Tty {
         let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags).unwrap();
         let mut tty = Tty {
             master: master.into(),
+            before: rustix::termios::tcgetattr(&slave).unwrap(),
             slave,
             child: None,
             seen: Vec::new(),
