@@ -10,6 +10,7 @@ mod integration;
 mod judged;
 mod looks;
 mod mirror;
+mod one_command;
 mod programs;
 mod pty;
 mod rights;

@@ -35,13 +35,15 @@ pub enum Startup {
     Nothing,
 }
 
-/// What a background command reads.
+/// What a command in a session of its own reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stdin {
     /// Nothing: its standard input is at its end from the beginning.
     Closed,
     /// What callers write, until they close it.
     Open,
+    /// What is typed on a terminal of its own, which has its output, too.
+    Terminal,
 }
 
 /// The shells whose language we know.

@@ -67,13 +67,10 @@ pub(crate) fn order_from_wire(
     request: wire::ExecuteRequest,
 ) -> Result<(Target, OrderSpec), Status> {
     let args = request.args.unwrap_or_default();
-    if request.tty {
-        let message = "a terminal for one command is not part of this version".to_owned();
-        return Err(invalid(message, "leave out tty"));
-    }
-    let stdin = match request.enable_write_shell_stdin_tool {
-        true => Stdin::Open,
-        false => Stdin::Closed,
+    let stdin = match (request.tty, request.enable_write_shell_stdin_tool) {
+        (true, _) => Stdin::Terminal,
+        (false, true) => Stdin::Open,
+        (false, false) => Stdin::Closed,
     };
     let target = match request.ephemeral {
         Some(_) if !request.session_id.is_empty() => {
@@ -93,7 +90,8 @@ pub(crate) fn order_from_wire(
         },
         None => Target::Session(request.session_id),
     };
-    let target = match args.is_background {
+    // A terminal is beside the session as well, also where it is waited for.
+    let target = match args.is_background || request.tty {
         true => behind(target, stdin),
         false => target,
     };
@@ -244,7 +242,7 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         quiet_reason: quiet.to_owned(),
         git_branch: branch,
         background: session.background.is_some(),
-        accepts_stdin: session.background == Some(Stdin::Open),
+        accepts_stdin: matches!(session.background, Some(Stdin::Open | Stdin::Terminal)),
     }
 }
 

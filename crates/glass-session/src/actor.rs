@@ -16,6 +16,7 @@ mod journal;
 mod launches;
 mod line;
 mod message;
+mod own_terminal;
 mod receipt;
 mod rooms;
 mod wake;

@@ -42,6 +42,7 @@ pub use adapters::Adapting;
 pub use audit::AuditError;
 pub use background::{Background, Before, Origin};
 pub use create::SessionSpec;
+pub(crate) use create::{INTERACTIVE, NON_INTERACTIVE};
 pub use execute::{OrderSpec, Target, Ticket};
 pub use hooks::Wording;
 pub use output::{Gathered, OutputFile};

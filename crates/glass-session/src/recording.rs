@@ -31,6 +31,9 @@ const QUOTA_EVENTS_MIN: u64 = 16;
 /// Bytes that one event may name however small the quota is.
 const EVENT_BYTES_MIN: u64 = 4 * 1024;
 
+/// More than a terminal ever holds for its reader, in bytes.
+const TERMINAL_BYTES_MAX: u64 = 1 << 20;
+
 /// Bytes moved for one execution before others get their turn.
 const TURN_BYTES_MAX: usize = 1 << 20;
 
@@ -91,6 +94,7 @@ impl Recording {
                 named,
                 trimmed: 0,
                 enlarged: false,
+                is_terminal: false,
             }
         };
         let channels = [
@@ -230,6 +234,8 @@ impl Recording {
         self.guards = None;
         for (at, origin) in ORIGINS {
             let mut left = match self.fd(at, origin) {
+                // It says what it has when it is read; what it can hold is bounded.
+                Some(_) if self.channels[at].is_terminal => TERMINAL_BYTES_MAX,
                 Some(fd) => rustix::io::ioctl_fionread(fd)?,
                 None => 0,
             };
@@ -282,6 +288,9 @@ impl Recording {
                 return Ok(Step::Ended);
             }
         };
+        if channel.is_terminal && origin == Origin::Command {
+            return self.step_terminal(budget, store);
+        }
         let spliced = if store.disk_low() {
             Err(SpliceError::DiskFull)
         } else {
@@ -489,7 +498,7 @@ pub(crate) enum When {
     Last,
 }
 
-enum Step {
+pub(crate) enum Step {
     Moved(u64),
     Blocked,
     Ended,

@@ -180,6 +180,9 @@ pub(crate) struct Run {
     /// Set a variable for this command.
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = assignment)]
     pub env: Vec<(String, String)>,
+    /// Give it a terminal. What you type is for it, if you have one yourself.
+    #[arg(long)]
+    pub tty: bool,
     /// Leave it running, and print its number. Its standard input stays open:
     /// `shellglass stdin` writes to it.
     #[arg(long)]

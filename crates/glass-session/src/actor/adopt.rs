@@ -227,7 +227,10 @@ impl Actor {
         let Some(pair) = child.pair(0) else {
             return Err(io::Error::other("the keeper lost its pipes"));
         };
-        let recording = self.go_on_recording(shell_id, pair)?;
+        let mut recording = self.go_on_recording(shell_id, pair)?;
+        if self.has_terminal() {
+            recording = recording.of_own_terminal();
+        }
         if execution.phase == Phase::Ended {
             self.push_tail(Tail {
                 recording,

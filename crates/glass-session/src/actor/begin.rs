@@ -259,6 +259,10 @@ impl Actor {
         let quota = self.context.settings.limits.execution_output_bytes_max;
         let recording =
             Recording::new(store, id, pair, OutputEnd::default(), Begun::Now).within(quota);
+        let recording = match self.has_terminal() {
+            true => recording.of_own_terminal(),
+            false => recording,
+        };
         if let Some(text) = file
             && let Err(error) = self.write_command(id, text)
         {

@@ -61,7 +61,7 @@ impl Actor {
                 false => NotTaken::Over,
             });
         }
-        if self.session.background != Some(Stdin::Open) {
+        if !matches!(self.session.background, Some(Stdin::Open | Stdin::Terminal)) {
             return Err(NotTaken::Refused);
         }
         // What it has written until now has events, so that the place can be
@@ -72,6 +72,15 @@ impl Actor {
             .running
             .as_ref()
             .map_or(0, |run| run.recording.end().position);
+        if self.has_terminal() {
+            // Every key is the terminal's, which knows what they mean.
+            let stdin = self.running.as_ref().and_then(|run| run.stdin.as_ref());
+            let bytes = write_some(stdin.ok_or(NotTaken::Ended)?, typed)?;
+            return Ok(Taken {
+                bytes,
+                output_before,
+            });
+        }
         let mut bytes = 0;
         while let Some(key) = first_key(&typed[bytes..]) {
             let given = self.press(key).await;

@@ -2,6 +2,7 @@
 
 use super::Actor;
 use super::begin::{PLANS_MAX, Prepared, WRONG_ROOM, full_message, tool_call_id};
+use super::own_terminal::{self, OwnTerminal};
 use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, RequestError, Style};
 use crate::failpoint;
 use crate::pipes::{self, Pair};
@@ -123,7 +124,7 @@ impl Actor {
         argv: Argv,
         setting: Setting,
     ) -> Result<Started, StartError> {
-        let (out, child_out) = pipes::plain()?;
+        let (mut out, child_out) = pipes::plain()?;
         let (err, child_err) = pipes::plain()?;
         let (channel, child_channel) = shell::channel()?;
         let is_plain = self.is_plain(execution);
@@ -134,7 +135,15 @@ impl Actor {
         };
         let mut child_fds = vec![(1, child_out), (2, child_err), (request_fd, child_channel)];
         let mut stdin = None;
-        if is_plain && self.session.background == Some(Stdin::Open) {
+        let takes_terminal = is_plain && self.has_terminal();
+        if takes_terminal {
+            let terminal = OwnTerminal::open(&self.session)?;
+            // Nothing writes to the pipe of errors: both outputs are the terminal.
+            child_fds.retain(|(number, _)| *number == request_fd);
+            child_fds.extend(terminal.child_fds);
+            out = terminal.master.try_clone()?;
+            stdin = Some(terminal.master);
+        } else if is_plain && self.session.background == Some(Stdin::Open) {
             let (child_stdin, ours) = pipes::stdin()?;
             child_fds.push((0, child_stdin));
             stdin = Some(ours);
@@ -156,6 +165,9 @@ impl Actor {
             held.push((STDIN_LABEL.to_owned(), stdin.try_clone()?));
         }
         let mut env = self.context.shell_env(&self.session, setting.env);
+        if takes_terminal {
+            own_terminal::announce(&mut env);
+        }
         if is_plain {
             let key = tool_call_id(execution);
             crate::context::set_variable(&mut env, "SHELLGLASS_TOOL_CALL_ID", &key);
@@ -170,7 +182,7 @@ impl Actor {
             cwd: setting.cwd.into_bytes(),
             cgroup: self.line_cgroup(execution),
             resources: self.context.resources(),
-            takes_terminal: false,
+            takes_terminal,
             walls: setting.walls,
         };
         let tag = Tag::Line {

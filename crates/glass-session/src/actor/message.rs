@@ -5,6 +5,7 @@ use crate::gate::{CannotRemember, Judged};
 use glass_model::{Answer, EventIndex, Execution, LaunchId, ShellId};
 use glass_spawn::Launched;
 use glass_store::WriteError;
+use glass_vt::screen::ScreenSize;
 use tokio::sync::oneshot;
 
 /// What callers ask of a session.
@@ -43,6 +44,8 @@ pub(crate) enum Message {
     },
     /// Give a background command what somebody typed.
     Type(Typed),
+    /// The terminal of what runs has another size.
+    Resize(ScreenSize),
     /// Say what a background command takes along.
     Cut(Box<CutOrder>),
     /// Say which process a child is.

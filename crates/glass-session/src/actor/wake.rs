@@ -34,6 +34,7 @@ impl Actor {
             Message::Watch { shell_id, done } => self.watch(shell_id, done),
             Message::Cancel { shell_id, reply } => self.cancel(shell_id, reply).await,
             Message::Type(typed) => self.take_typed(typed).await,
+            Message::Resize(size) => self.resize_terminal(size),
             Message::Cut(order) => self.answer_cut(*order).await,
             Message::Find { launch, reply } => drop(reply.send(self.launched(launch))),
             Message::Dispose { reply } => {

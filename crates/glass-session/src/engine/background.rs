@@ -5,7 +5,9 @@ use super::{Caller, Engine, Handle, OrderSpec, SessionSpec};
 use crate::actor::{Cut, CutOrder, Message, NotTaken, Taken, Typed, lock};
 use crate::driver;
 use crate::errors::{ExecuteError, LookupError, StdinError};
-use glass_model::{EventIndex, Mode, SandboxPolicy, Session, ShellId, Stdin};
+use bytes::{Buf as _, Bytes};
+use glass_model::{EventIndex, Mode, SandboxPolicy, Session, SessionId, ShellId, Stdin};
+use glass_vt::screen::ScreenSize;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -63,7 +65,7 @@ impl Engine {
     ) -> Result<Session, ExecuteError> {
         let Background { origin, stdin } = background;
         let (bytes, most) = (order.command.len(), driver::PLAIN_BYTES_MAX);
-        if stdin == Stdin::Open && bytes > most {
+        if stdin != Stdin::Closed && bytes > most {
             let why = format!(
                 "a command with standard input has at most {most} bytes, and this has {bytes}"
             );
@@ -193,6 +195,42 @@ impl Engine {
                 return Err(StdinError::Full { id, taken, bytes });
             }
             tokio::time::sleep(UNREAD_LOOK).await;
+        }
+    }
+}
+
+impl Engine {
+    /// Types on the terminal of a command, as its keyboard does: all of it, or
+    /// as much as is read within a moment.
+    pub(crate) async fn type_keys(
+        &self,
+        caller: &Caller,
+        id: ShellId,
+        mut keys: Bytes,
+    ) -> Result<(), StdinError> {
+        let session = self.execution(caller, id)?.session;
+        let handle = self.live(&session).ok_or(StdinError::Over(id))?;
+        let until = Instant::now() + Duration::from_millis(UNREAD_MS_MAX);
+        while !keys.is_empty() {
+            let given = give(&handle, id, keys.to_vec()).await;
+            let given = given.map_err(|_| StdinError::Over(id))?;
+            keys.advance(given.bytes);
+            if given.bytes == 0 {
+                if Instant::now() >= until {
+                    let (taken, bytes) = (0, keys.len());
+                    return Err(StdinError::Full { id, taken, bytes });
+                }
+                tokio::time::sleep(UNREAD_LOOK).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the terminal of what runs in a session another size.
+    pub(crate) async fn resize_terminal(&self, id: &SessionId, size: ScreenSize) {
+        if let Some(handle) = self.live(id) {
+            // A session that is over has no terminal.
+            let _ = handle.mailbox.send(Message::Resize(size)).await;
         }
     }
 }

@@ -31,7 +31,7 @@ const ROWS_DEFAULT: u32 = 30;
 
 /// What keeps programs from waiting for a person where there is no terminal.
 /// Weaker than anything a caller or the configuration sets.
-const NON_INTERACTIVE: [(&str, &str); 7] = [
+pub(crate) const NON_INTERACTIVE: [(&str, &str); 7] = [
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("GH_PAGER", "cat"),
@@ -42,7 +42,8 @@ const NON_INTERACTIVE: [(&str, &str); 7] = [
 ];
 
 /// What tells programs which terminal they have. As weak.
-const INTERACTIVE: [(&str, &str); 2] = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
+pub(crate) const INTERACTIVE: [(&str, &str); 2] =
+    [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
 
 /// What a caller asks for; empty or zero means the configured default.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::adapters::came_of;
 use super::hooks::Unasked;
-use super::{Background, Caller, Engine, Handle, SessionSpec, may_see};
+use super::{Background, Caller, Engine, Handle, Origin, SessionSpec, may_see};
 use crate::actor::{Finished, Message, Refusal, lock};
 use crate::context::now_ms;
 use crate::driver;
@@ -11,7 +11,7 @@ use crate::feed::Follower;
 use crate::gate::Asked;
 use crate::redaction::Secrets;
 use glass_model::{
-    EventIndex, Execution, Mode, Outcome, Phase, SandboxPolicy, Session, SessionId, ShellId,
+    EventIndex, Execution, Mode, Outcome, Phase, SandboxPolicy, Session, SessionId, ShellId, Stdin,
     call_scope,
 };
 use std::hash::{Hash as _, Hasher as _};
@@ -177,6 +177,7 @@ impl Engine {
         order: OrderSpec,
         scope: String,
     ) -> Result<Ticket, ExecuteError> {
+        let target = self.on_terminal(caller, target)?;
         let ephemeral = match &target {
             Target::Ephemeral(spec) if spec.mode == Some(Mode::Pty) => {
                 let why = "a single command cannot have a terminal in this version".to_owned();
@@ -196,6 +197,18 @@ impl Engine {
             self.dispose_when_done(handle, shell_id);
         }
         submitted
+    }
+
+    /// A command that wants a terminal has one in a session that is one.
+    fn on_terminal(&self, caller: &Caller, target: Target) -> Result<Target, ExecuteError> {
+        if let Target::Background(background) = &target
+            && background.stdin == Stdin::Terminal
+            && let Origin::Session(id) = &background.origin
+            && self.session(caller, id)?.session.mode == Mode::Pty
+        {
+            return Ok(Target::Session(id.clone()));
+        }
+        Ok(target)
     }
 
     /// Hands a command to its session.

@@ -1,7 +1,7 @@
 //! How long an agent's command may take that says nothing about it.
 
 use super::{Caller, Engine, OrderSpec};
-use glass_model::{Role, Session};
+use glass_model::{Role, Session, Stdin};
 
 /// The time, and the commands that it does not hold for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,10 @@ impl Timeouts {
 impl Engine {
     /// Gives a command of an agent's its time, unless it has one.
     pub(super) fn limit_time(&self, caller: &Caller, session: &Session, order: &mut OrderSpec) {
-        let is_told = order.timeout_ms != 0 || session.background.is_some();
+        let is_behind = session
+            .background
+            .is_some_and(|stdin| stdin != Stdin::Terminal);
+        let is_told = order.timeout_ms != 0 || is_behind;
         if caller.role == Role::Agent && !is_told {
             order.timeout_ms = self.0.context.settings.timeouts.of(&order.command);
         }

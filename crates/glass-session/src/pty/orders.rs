@@ -92,6 +92,8 @@ impl Task {
                 let _ = typed.reply.send(Err(NotTaken::Refused));
             }
             Message::Cut(order) => drop(order),
+            // Its own size is that of those who type.
+            Message::Resize(_) => {}
             Message::Find { launch, reply } => {
                 let it = Some(&self.launched).filter(|launched| launched.id == launch);
                 let _ = reply.send(it.cloned());

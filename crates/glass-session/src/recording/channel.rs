@@ -26,6 +26,8 @@ pub(super) struct Channel {
     /// How many of them a quota has removed.
     pub(super) trimmed: u64,
     pub(super) enlarged: bool,
+    /// Whether it is our end of a terminal, and no pipe.
+    pub(super) is_terminal: bool,
 }
 
 pub(super) enum Source {

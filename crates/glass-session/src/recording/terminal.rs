@@ -2,11 +2,15 @@
 //! read already, and is appended.
 
 use super::channel::{Channel, Source};
-use super::{Begun, EVENT_BYTES_MAX, Pending, Recording};
+use super::{Begun, EVENT_BYTES_MAX, Pending, Recording, Step};
 use crate::actor::OutputEnd;
 use glass_model::{ShellId, Stream};
 use glass_store::{SpliceError, Store};
+use rustix::io::Errno;
 use std::io;
+
+/// Bytes that one read of a terminal takes.
+const READ_BYTES: usize = 16 * 1024;
 
 impl Recording {
     /// Begins, or goes on, recording a terminal. Bytes that are in the file
@@ -31,6 +35,7 @@ impl Recording {
                 named,
                 trimmed: 0,
                 enlarged: false,
+                is_terminal: false,
             }
         };
         let channels = [
@@ -52,6 +57,45 @@ impl Recording {
             count,
         });
         recording
+    }
+
+    /// Says that standard output is our end of a terminal.
+    pub(crate) fn of_own_terminal(mut self) -> Recording {
+        self.channels[0].is_terminal = true;
+        self
+    }
+
+    /// Moves what the terminal of a command has.
+    pub(super) fn step_terminal(&mut self, budget: usize, store: &Store) -> io::Result<Step> {
+        let mut buffer = [0; READ_BYTES];
+        let most = budget.min(READ_BYTES);
+        let read = loop {
+            let Some(fd) = self.channels[0].fd() else {
+                return Ok(Step::Ended);
+            };
+            match rustix::io::read(fd, &mut buffer[..most]) {
+                Err(Errno::INTR) => {}
+                read => break read,
+            }
+        };
+        match read {
+            // The last process that had it is gone.
+            Ok(0) | Err(Errno::IO) => {
+                self.channels[0].end();
+                Ok(Step::Ended)
+            }
+            Ok(count) => {
+                self.append(store, &buffer[..count])?;
+                Ok(Step::Moved(count as u64))
+            }
+            Err(Errno::AGAIN) => {
+                if let Source::Open(fd) = &self.channels[0].source {
+                    fd.exhausted();
+                }
+                Ok(Step::Blocked)
+            }
+            Err(errno) => Err(errno.into()),
+        }
     }
 
     /// Records bytes. Where they cannot be kept, they are counted.

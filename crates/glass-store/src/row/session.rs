@@ -115,6 +115,7 @@ fn background_column(background: Option<Stdin>) -> i64 {
         None => 0,
         Some(Stdin::Closed) => 1,
         Some(Stdin::Open) => 2,
+        Some(Stdin::Terminal) => 3,
     }
 }
 
@@ -123,6 +124,7 @@ fn background_of(value: i64) -> Result<Option<Stdin>, ReadError> {
         0 => Ok(None),
         1 => Ok(Some(Stdin::Closed)),
         2 => Ok(Some(Stdin::Open)),
+        3 => Ok(Some(Stdin::Terminal)),
         _ => Err(corrupt()),
     }
 }

@@ -2,7 +2,7 @@
 
 mod modes;
 mod screen;
-mod terminal;
+pub(super) mod terminal;
 
 use crate::cli::Attach;
 use crate::client::{Client, Context, connect};

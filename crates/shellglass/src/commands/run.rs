@@ -3,6 +3,7 @@
 //! The command's standard input is empty: it is not forwarded, since a result
 //! must not depend on who reads a terminal first.
 
+mod keyboard;
 mod progress;
 pub(super) mod resume;
 mod signals;
@@ -150,6 +151,7 @@ fn request(context: &Context, arguments: &Run) -> Result<ExecuteRequest, Failure
             arguments.env.iter().cloned().collect()
         },
         ephemeral,
+        tty: arguments.tty,
         enable_write_shell_stdin_tool: arguments.background && !arguments.no_stdin,
         ..ExecuteRequest::default()
     })
@@ -165,6 +167,7 @@ fn ephemeral(
     let mut env = environment::inherited(std::env::vars_os(), &defaults.scrub_env);
     env.extend(defaults.env.clone());
     env.extend(arguments.env.iter().cloned());
+    let size = super::attach::terminal::size().unwrap_or_default();
     CreateSessionRequest {
         working_directory,
         env,
@@ -175,6 +178,8 @@ fn ephemeral(
         mode: mode(arguments.mode.unwrap_or(defaults.mode)).into(),
         // The caller's environment is what start files have made of it already.
         startup: StartupName::None.as_str().to_owned(),
+        cols: size.0,
+        rows: size.1,
         ..CreateSessionRequest::default()
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Task {
     engine: Engine,
     caller: Caller,
     session: Session,
+    /// How large the terminal is that shows this.
+    size: ScreenSize,
     console: Console,
     /// What was entered here and has not ended.
     ours: Option<ShellId>,
@@ -75,6 +77,7 @@ impl Task {
             caller: caller.clone(),
             disposed: session.disposed_ms.is_some(),
             session: session.clone(),
+            size,
             console,
             ours: None,
             running: None,
@@ -122,7 +125,11 @@ impl Task {
                     }
                 }
                 told = heard.recv(), if self.ready.is_empty() && !self.over => {
+                    let ran = self.running;
                     self.hear(told.unwrap_or(Heard::Failed(LookupError::Stopping)));
+                    if self.running != ran {
+                        self.fit_terminal().await;
+                    }
                     self.act().await;
                 }
             }
@@ -136,11 +143,37 @@ impl Task {
                 self.console.forget_typed(&mut self.out);
                 self.out.clear();
             }
+            Typed::Keys(bytes) if self.on_terminal() => self.press(bytes).await,
             Typed::Keys(bytes) => self.console.type_in(&bytes, &mut self.out),
-            Typed::Size(size) => self.console.resize(size, &mut self.out),
+            Typed::Size(size) => {
+                self.size = size;
+                self.console.resize(size, &mut self.out);
+                self.fit_terminal().await;
+            }
         }
         self.act().await;
         self.flush();
+    }
+
+    /// Whether what runs has a terminal, which every key is for.
+    fn on_terminal(&self) -> bool {
+        self.running.is_some() && self.session.background == Some(Stdin::Terminal)
+    }
+
+    async fn press(&mut self, keys: Bytes) {
+        let Some(running) = self.running else { return };
+        let typed = self.engine.type_keys(&self.caller, running, keys).await;
+        if let Err(error) = typed {
+            self.console.remark(&error.to_string(), &mut self.out);
+        }
+    }
+
+    /// The terminal of what runs is as large as the one that shows it.
+    async fn fit_terminal(&self) {
+        if self.on_terminal() {
+            let (id, size) = (&self.session.id, self.size);
+            self.engine.resize_terminal(id, size).await;
+        }
     }
 
     fn hear(&mut self, heard: Heard) {

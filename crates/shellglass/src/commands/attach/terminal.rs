@@ -19,7 +19,7 @@ const SIGQUIT: u8 = 3;
 const SIGTERM: u8 = 15;
 
 /// What comes from the person, or from who supervises them.
-pub(super) enum Heard {
+pub(in crate::commands) enum Heard {
     /// Keys.
     Typed(Vec<u8>),
     /// The terminal has another size.
@@ -29,7 +29,7 @@ pub(super) enum Heard {
 }
 
 /// The terminal while it is ours.
-pub(super) struct Terminal {
+pub(in crate::commands) struct Terminal {
     before: Option<Termios>,
     keys: mpsc::Receiver<Vec<u8>>,
     resized: Signal,
@@ -41,7 +41,7 @@ pub(super) struct Terminal {
 
 impl Terminal {
     /// Takes the terminal over; where standard input is none, only reads it.
-    pub(super) fn take_over() -> Result<Terminal, Failure> {
+    pub(in crate::commands) fn take_over() -> Result<Terminal, Failure> {
         let broken = |what: &str, error: std::io::Error| {
             Failure::new(Kind::Broken, format!("{what}: {error}"))
         };
@@ -73,7 +73,7 @@ impl Terminal {
     }
 
     /// Waits for the next thing.
-    pub(super) async fn next(&mut self) -> Heard {
+    pub(in crate::commands) async fn next(&mut self) -> Heard {
         tokio::select! {
             biased;
             _ = self.terminate.recv() => Heard::Told(SIGTERM),
@@ -128,7 +128,7 @@ fn read_keys(sender: &mpsc::Sender<Vec<u8>>) {
 }
 
 /// Columns and rows of the terminal that shows us, where there is one.
-pub(super) fn size() -> Option<(u32, u32)> {
+pub(in crate::commands) fn size() -> Option<(u32, u32)> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout())
         .or_else(|_| rustix::termios::tcgetwinsize(std::io::stdin()))
         .ok()?;

@@ -22,6 +22,8 @@ pub(super) struct Ask {
     /// The session that it runs in, or in the background beside.
     pub session: String,
     pub args: ShellArgs,
+    /// Whether it has a terminal of its own.
+    pub tty: bool,
 }
 
 impl Ask {
@@ -32,6 +34,7 @@ impl Ask {
         let working_directory = cwd.map(|cwd| Path::new(here).join(cwd));
         Ask {
             session,
+            tty: arguments.tty == Some(true),
             args: ShellArgs {
                 command: arguments.command.clone(),
                 working_directory: working_directory
@@ -55,6 +58,7 @@ impl Ask {
                 ..self.args.clone()
             }),
             enable_write_shell_stdin_tool: self.args.is_background,
+            tty: self.tty,
             ..ExecuteRequest::default()
         })
     }
@@ -84,12 +88,6 @@ fn policy(sandbox: &Sandbox) -> SandboxPolicy {
 /// Refuses what cannot work before anything is asked.
 pub(super) fn check(state: &State, arguments: &Execute) -> Result<(), Failure> {
     let usage = |message: String| Failure::new(Kind::Usage, message);
-    if arguments.tty == Some(true) {
-        return Err(
-            usage("a terminal for a command is not part of this version".to_owned())
-                .hint("leave out tty; many programs have a flag for use without a terminal"),
-        );
-    }
     let (bytes, most) = (
         arguments.command.len() as u64,
         state.settings.limits.command_bytes_max,

@@ -34,6 +34,11 @@ impl Progress {
         }
     }
 
+    /// Never shows anything.
+    pub(super) fn disable(&mut self) {
+        self.is_enabled = false;
+    }
+
     /// Whether there is any use in asking every second.
     pub(super) fn is_enabled(&self) -> bool {
         self.is_enabled

@@ -1,5 +1,6 @@
 //! Follows an execution: output as it arrives, then its end.
 
+use super::keyboard::Keyboard;
 use super::progress::Progress;
 use super::resume::{Printed, RECONNECTS_MAX, cancel_request, is_lost};
 use super::signals::Signals;
@@ -38,6 +39,11 @@ pub(super) async fn follow(
     signals: &mut Signals,
 ) -> Result<ExitCode, Failure> {
     let mut follower = Follower::new(client, cancel_request(&request));
+    follower.keyboard = Keyboard::of(&request);
+    if request.tty {
+        // The screen is the command's.
+        follower.progress.disable();
+    }
     let mut reconnects = 0;
     loop {
         match follower.attempt(&request, signals).await {
@@ -112,6 +118,7 @@ struct Follower {
     cancel: CancelRequest,
     shell_id: Option<u32>,
     stops: u32,
+    keyboard: Keyboard,
 }
 
 impl Follower {
@@ -124,6 +131,7 @@ impl Follower {
             cancel,
             shell_id: None,
             stops: 0,
+            keyboard: Keyboard::default(),
         }
     }
 
@@ -156,6 +164,10 @@ impl Follower {
                     continue;
                 }
                 event = stream.message() => event?,
+                keys = self.keyboard.next() => {
+                    self.keyboard.send(&self.client, self.shell_id, keys).await;
+                    continue;
+                }
                 _ = tick.tick(), if self.progress.is_enabled() => {
                     self.progress.tick();
                     continue;
@@ -236,6 +248,7 @@ impl Follower {
         match event {
             Event::Start(start) => {
                 self.shell_id = Some(start.shell_id);
+                self.keyboard.take_over()?;
                 if self.stops > 0 {
                     self.cancel();
                 }
