@@ -22,6 +22,9 @@ pub struct ExitDetails {
     pub shell_replaced: bool,
     /// What the sandbox refused.
     pub sandbox_denials: Vec<String>,
+    /// It failed for want of a terminal, as far as can be seen. Part of the event
+    /// of its end, and not of the execution that is kept.
+    pub wants_terminal: bool,
 }
 
 /// How an execution ended.

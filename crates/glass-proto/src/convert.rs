@@ -73,6 +73,7 @@ pub fn exit_details(outcome: &Outcome) -> Option<agent::ExitDetails> {
         out_of_memory: details.out_of_memory,
         shell_replaced: details.shell_replaced,
         sandbox_denials: details.sandbox_denials.clone(),
+        wants_terminal: details.wants_terminal,
     };
     (wire != agent::ExitDetails::default()).then_some(wire)
 }

@@ -134,6 +134,7 @@ fn end_of(execution: &Execution, outcome: &Outcome) -> String {
         signal,
         cause,
         denials: &outcome.details.sandbox_denials,
+        wants_terminal: outcome.details.wants_terminal,
     })
 }
 

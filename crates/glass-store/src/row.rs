@@ -122,6 +122,9 @@ const IS_REJECTED: u64 = 8;
 /// The same where a receipt follows.
 const HAS_RECEIPT: u64 = 16;
 
+/// The same where a terminal was wanted.
+const WANTS_TERMINAL: u64 = 32;
+
 /// An outcome inside of an event's payload.
 pub(crate) fn encode_outcome(encoder: &mut Encoder, outcome: &Outcome) {
     let abort = abort_column(outcome.abort).unwrap_or(0).cast_unsigned();
@@ -131,7 +134,8 @@ pub(crate) fn encode_outcome(encoder: &mut Encoder, outcome: &Outcome) {
         .number(
             abort
                 | rejected.map_or(0, |_| IS_REJECTED)
-                | outcome.receipt.as_ref().map_or(0, |_| HAS_RECEIPT),
+                | outcome.receipt.as_ref().map_or(0, |_| HAS_RECEIPT)
+                | u64::from(outcome.details.wants_terminal) * WANTS_TERMINAL,
         )
         .optional_code(outcome.details.signal)
         .flag(outcome.details.out_of_memory)
@@ -149,7 +153,7 @@ pub(crate) fn encode_outcome(encoder: &mut Encoder, outcome: &Outcome) {
 pub(crate) fn decode_outcome(decoder: &mut Decoder<'_>) -> Option<Outcome> {
     let code = decoder.optional_code()?;
     let flags = decoder.number()?;
-    let abort = match flags & !(IS_REJECTED | HAS_RECEIPT) {
+    let abort = match flags & !(IS_REJECTED | HAS_RECEIPT | WANTS_TERMINAL) {
         0 => None,
         value => abort_of(Some(value.cast_signed())).ok()?,
     };
@@ -158,6 +162,7 @@ pub(crate) fn decode_outcome(decoder: &mut Decoder<'_>) -> Option<Outcome> {
         out_of_memory: decoder.flag()?,
         shell_replaced: decoder.flag()?,
         sandbox_denials: decoder.texts()?,
+        wants_terminal: flags & WANTS_TERMINAL != 0,
     };
     Some(Outcome {
         code,

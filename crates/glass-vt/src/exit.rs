@@ -16,6 +16,8 @@ pub struct Exit<'a> {
     pub cause: Cause<'a>,
     /// What the sandbox refused while it ran.
     pub denials: &'a [String],
+    /// Whether it failed for want of a terminal.
+    pub wants_terminal: bool,
 }
 
 /// A signal that ended a command.
@@ -66,6 +68,9 @@ pub fn explain(exit: &Exit<'_>) -> String {
         text.push_str(&reason);
     }
     add_denials(exit.denials, &mut text);
+    if exit.wants_terminal {
+        text.push_str("; it wants a terminal, which it has when it is run with tty");
+    }
     text
 }
 

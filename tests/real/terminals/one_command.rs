@@ -211,3 +211,27 @@ async fn run_hands_its_own_keyboard_over() {
     tty.type_in("\x03");
     assert_eq!(tty.wait(), 130);
 }
+
+#[tokio::test]
+async fn a_command_that_wants_a_terminal_is_told_how_to_get_one() {
+    let daemon = Daemon::start("");
+    let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    let command = "tty >&2 || { echo 'sorry, this is not a tty' >&2; exit 2; }";
+    let failed = failure(session.result(session.request(command)).await);
+    assert!(failed.exit_details.unwrap().wants_terminal);
+    let ran = session
+        .try_run(on_terminal(&session, command))
+        .await
+        .unwrap();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let other = failure(session.result(session.request("exit 2")).await);
+    assert!(
+        other
+            .exit_details
+            .is_none_or(|details| !details.wants_terminal)
+    );
+    let run = daemon.command().args(["run", command]).output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(said.contains("run --tty"), "{said}");
+}

@@ -133,7 +133,8 @@ impl Actor {
         }
     }
 
-    /// Says what the walls had to do with a failure, as far as that is known.
+    /// Says what the walls, or the want of a terminal, had to do with a failure, as
+    /// far as that is known.
     fn explain_failure(&self, id: ShellId, output: OutputEnd, outcome: &mut Outcome) {
         let Some(running) = self.running.as_ref().filter(|run| run.shell_id == id) else {
             return;
@@ -145,14 +146,22 @@ impl Actor {
             let after = glass_spawn::oom_kills(&running.launched);
             outcome.details.out_of_memory = after.is_some_and(|after| after > before);
         }
-        let Some(enclosure) = &self.room.enclosure else {
-            return;
-        };
         let from = output.stderr.saturating_sub(LAST_WORDS_BYTES);
         let store = &self.context.store;
         let length = LAST_WORDS_BYTES as usize;
-        let words = store.read_output(id, Stream::Stderr, from, length);
+        let words = match output.stderr {
+            0 => Ok(Vec::new()),
+            _ => store.read_output(id, Stream::Stderr, from, length),
+        };
         let execution = self.accepted.get(&id);
+        if !self.has_terminal() {
+            let command = execution.map_or("", |execution| execution.command.as_str());
+            let said = words.as_deref().unwrap_or_default();
+            outcome.details.wants_terminal = glass_adapt::terminal::is_wanted(command, said);
+        }
+        let Some(enclosure) = &self.room.enclosure else {
+            return;
+        };
         let cwd = execution.map_or(self.session.cwd.as_str(), |run| run.cwd.as_str());
         outcome.details.sandbox_denials = glass_sandbox::denials(
             &enclosure.plan,

@@ -191,6 +191,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Execution, ReadError> {
                 sandbox_denials: texts_of(
                     row.get_ref(22)?.as_blob_or_null().map_err(|_| corrupt())?,
                 )?,
+                wants_terminal: false,
             },
             spawn_error: row.get(23)?,
             rejected: row.get(24)?,

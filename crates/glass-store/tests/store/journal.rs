@@ -30,6 +30,7 @@ fn full_outcome() -> Outcome {
             out_of_memory: true,
             shell_replaced: true,
             sandbox_denials: vec!["write /etc".to_owned()],
+            ..ExitDetails::default()
         },
         spawn_error: Some("no such file".to_owned()),
         rejected: Some("not allowed".to_owned()),

@@ -69,6 +69,7 @@ pub(super) fn exit(exit: &ShellStreamExit) -> String {
         signal,
         cause,
         denials: &details.sandbox_denials,
+        wants_terminal: details.wants_terminal,
     })
 }
 

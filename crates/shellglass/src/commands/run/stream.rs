@@ -274,7 +274,16 @@ impl Follower {
             _ => self.progress.hide(),
         }
         match event {
-            Event::Exit(exit) => verdict::of_exit(&exit).map(Next::Status),
+            Event::Exit(exit) => {
+                if exit
+                    .details
+                    .as_ref()
+                    .is_some_and(|details| details.wants_terminal)
+                {
+                    eprintln!("hint: it wants a terminal; `shellglass run --tty` gives it one");
+                }
+                verdict::of_exit(&exit).map(Next::Status)
+            }
             Event::Rejected(refused) => Err(Failure::new(Kind::Refused, refused.reason)),
             Event::PermissionDenied(denied) => Err(Failure::new(Kind::Refused, denied.error)),
             Event::SpawnError(error) => Err(Failure::new(Kind::Broken, error.error)
