@@ -276,7 +276,7 @@ impl Follower {
         match event {
             Event::Exit(exit) => {
                 if exit
-                    .details
+                    .exit_details
                     .as_ref()
                     .is_some_and(|details| details.wants_terminal)
                 {
