@@ -13,7 +13,7 @@ use crate::actor::OutputEnd;
 use crate::pipes::Pair;
 use crate::ready::ReadyFd;
 use crate::text::incomplete_suffix;
-use channel::{Channel, Source};
+use channel::{Channel, Source, Step};
 use glass_model::{Dropped, EventBody, ShellId, Stream};
 use glass_store::{Moved, OutputWriter, ReadError, SpliceError, Store};
 use std::io;
@@ -30,9 +30,6 @@ const QUOTA_EVENTS_MIN: u64 = 16;
 
 /// Bytes that one event may name however small the quota is.
 const EVENT_BYTES_MIN: u64 = 4 * 1024;
-
-/// More than a terminal ever holds for its reader, in bytes.
-const TERMINAL_BYTES_MAX: u64 = 1 << 20;
 
 /// Bytes moved for one execution before others get their turn.
 const TURN_BYTES_MAX: usize = 1 << 20;
@@ -235,7 +232,7 @@ impl Recording {
         for (at, origin) in ORIGINS {
             let mut left = match self.fd(at, origin) {
                 // It says what it has when it is read; what it can hold is bounded.
-                Some(_) if self.channels[at].is_terminal => TERMINAL_BYTES_MAX,
+                Some(_) if self.channels[at].is_terminal => terminal::HELD_BYTES_MAX,
                 Some(fd) => rustix::io::ioctl_fionread(fd)?,
                 None => 0,
             };
@@ -496,10 +493,4 @@ pub(crate) enum When {
     Running,
     /// Nothing follows, or nobody should wait for it.
     Last,
-}
-
-pub(crate) enum Step {
-    Moved(u64),
-    Blocked,
-    Ended,
 }

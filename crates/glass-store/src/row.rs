@@ -135,7 +135,7 @@ pub(crate) fn encode_outcome(encoder: &mut Encoder, outcome: &Outcome) {
             abort
                 | rejected.map_or(0, |_| IS_REJECTED)
                 | outcome.receipt.as_ref().map_or(0, |_| HAS_RECEIPT)
-                | u64::from(outcome.details.wants_terminal) * WANTS_TERMINAL,
+                | (u64::from(outcome.details.wants_terminal) * WANTS_TERMINAL),
         )
         .optional_code(outcome.details.signal)
         .flag(outcome.details.out_of_memory)

@@ -1,7 +1,7 @@
 //! Background commands: each in a session of its own, cut from the one that it
 //! is started in. So it outlives that session, its task and the daemon.
 
-use super::{Caller, Engine, Handle, OrderSpec, SessionSpec};
+use super::{Caller, Engine, Handle, OrderSpec, SessionSpec, Target};
 use crate::actor::{Cut, CutOrder, Message, NotTaken, Taken, Typed, lock};
 use crate::driver;
 use crate::errors::{ExecuteError, LookupError, StdinError};
@@ -200,6 +200,22 @@ impl Engine {
 }
 
 impl Engine {
+    /// A command that wants a terminal has one in a session that is one.
+    pub(super) fn on_terminal(
+        &self,
+        caller: &Caller,
+        target: Target,
+    ) -> Result<Target, ExecuteError> {
+        if let Target::Background(background) = &target
+            && background.stdin == Stdin::Terminal
+            && let Origin::Session(id) = &background.origin
+            && self.session(caller, id)?.session.mode == Mode::Pty
+        {
+            return Ok(Target::Session(id.clone()));
+        }
+        Ok(target)
+    }
+
     /// Types on the terminal of a command, as its keyboard does: all of it, or
     /// as much as is read within a moment.
     pub(crate) async fn type_keys(

@@ -2,7 +2,7 @@
 
 use super::adapters::came_of;
 use super::hooks::Unasked;
-use super::{Background, Caller, Engine, Handle, Origin, SessionSpec, may_see};
+use super::{Background, Caller, Engine, Handle, SessionSpec, may_see};
 use crate::actor::{Finished, Message, Refusal, lock};
 use crate::context::now_ms;
 use crate::driver;
@@ -11,7 +11,7 @@ use crate::feed::Follower;
 use crate::gate::Asked;
 use crate::redaction::Secrets;
 use glass_model::{
-    EventIndex, Execution, Mode, Outcome, Phase, SandboxPolicy, Session, SessionId, ShellId, Stdin,
+    EventIndex, Execution, Mode, Outcome, Phase, SandboxPolicy, Session, SessionId, ShellId,
     call_scope,
 };
 use std::hash::{Hash as _, Hasher as _};
@@ -197,18 +197,6 @@ impl Engine {
             self.dispose_when_done(handle, shell_id);
         }
         submitted
-    }
-
-    /// A command that wants a terminal has one in a session that is one.
-    fn on_terminal(&self, caller: &Caller, target: Target) -> Result<Target, ExecuteError> {
-        if let Target::Background(background) = &target
-            && background.stdin == Stdin::Terminal
-            && let Origin::Session(id) = &background.origin
-            && self.session(caller, id)?.session.mode == Mode::Pty
-        {
-            return Ok(Target::Session(id.clone()));
-        }
-        Ok(target)
     }
 
     /// Hands a command to its session.

@@ -30,6 +30,13 @@ pub(super) struct Channel {
     pub(super) is_terminal: bool,
 }
 
+/// What one move of bytes found.
+pub(super) enum Step {
+    Moved(u64),
+    Blocked,
+    Ended,
+}
+
 pub(super) enum Source {
     /// Nobody waits for it; a command that ends at once never needs to.
     Unwatched(OwnedFd),

@@ -1,13 +1,16 @@
 //! Recording what comes from a terminal, which cannot be spliced: it has been
 //! read already, and is appended.
 
-use super::channel::{Channel, Source};
-use super::{Begun, EVENT_BYTES_MAX, Pending, Recording, Step};
+use super::channel::{Channel, Source, Step};
+use super::{Begun, EVENT_BYTES_MAX, Pending, Recording};
 use crate::actor::OutputEnd;
 use glass_model::{ShellId, Stream};
 use glass_store::{SpliceError, Store};
 use rustix::io::Errno;
 use std::io;
+
+/// More than a terminal ever holds for its reader, in bytes.
+pub(super) const HELD_BYTES_MAX: u64 = 1 << 20;
 
 /// Bytes that one read of a terminal takes.
 const READ_BYTES: usize = 16 * 1024;
