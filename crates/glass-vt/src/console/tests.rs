@@ -163,7 +163,7 @@ fn what_is_left_in_the_background_writes_above_the_line() {
     desk.output("late");
     desk.output("er\n");
     desk.keys("!");
-    assert_eq!(desk.shown(), "late\ner\n> half a\n line tha\nt wraps!");
+    assert_eq!(desk.shown(), "late\ner\n> half a\n line th\nat wraps\n!");
 }
 
 #[test]
