@@ -1,6 +1,8 @@
 // Calls to the daemon. The pass has two halves: a cookie that scripts cannot
 // read, and a key that only pages of this origin can.
 
+import type { Way, Wire } from './line';
+
 const KEY = 'shellglass-key';
 
 /** What the daemon says when it refuses. */
@@ -75,17 +77,17 @@ export async function recording(sessionId: string, signal: AbortSignal): Promise
 }
 
 /** Opens a WebSocket of ours. */
-export function socket(path: string): WebSocket {
+function socket(path: string): Wire {
   const opened = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${path}`, [
     'shellglass',
     `key-${localStorage.getItem(KEY) ?? ''}`,
   ]);
   opened.binaryType = 'arraybuffer';
-  return opened;
+  return opened as Wire;
 }
 
 /** Whether the daemon is there and no longer knows us. */
-export async function isTurnedAway(): Promise<boolean> {
+async function isTurnedAway(): Promise<boolean> {
   try {
     await call('GetCapabilities');
     return false;
@@ -93,3 +95,6 @@ export async function isTurnedAway(): Promise<boolean> {
     return error instanceof Refused && error.status === 401;
   }
 }
+
+/** The way to the daemon from a page. */
+export const way: Way = { socket, isTurnedAway };

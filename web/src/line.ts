@@ -1,7 +1,27 @@
-// A WebSocket that comes back by itself.
+// A WebSocket that comes back by itself. The page and the editor share it, so it
+// is told how a socket is opened.
 
-import { isTurnedAway, socket } from './api';
 import { pause } from './backoff';
+
+/** A WebSocket, as much of one as is needed. */
+export interface Wire {
+  readonly readyState: number;
+  onopen: (() => void) | null;
+  onmessage: ((event: { data: string | ArrayBuffer }) => void) | null;
+  onclose: (() => void) | null;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  close(): void;
+}
+
+/** The way to the daemon. */
+export interface Way {
+  socket(path: string): Wire;
+  /** Whether the daemon is there and no longer knows us. */
+  isTurnedAway(): Promise<boolean>;
+}
+
+/** What `readyState` is while something can be sent. */
+const OPEN = 1;
 
 /** How a line stands. */
 export type Standing =
@@ -21,12 +41,13 @@ export interface Listener {
 }
 
 export class Line {
-  private current: WebSocket | null = null;
+  private current: Wire | null = null;
   private tries = 0;
-  private timer = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
 
   constructor(
+    private readonly way: Way,
     private readonly path: string,
     private readonly listener: Listener,
   ) {
@@ -35,7 +56,7 @@ export class Line {
 
   /** Sends, where there is somebody to send to. */
   send(message: object | Uint8Array<ArrayBuffer>): void {
-    if (this.current?.readyState !== WebSocket.OPEN) return;
+    if (this.current?.readyState !== OPEN) return;
     this.current.send(message instanceof Uint8Array ? message : JSON.stringify(message));
   }
 
@@ -67,12 +88,12 @@ export class Line {
 
   private connect(): void {
     this.listener.stands({ kind: 'connecting', again: this.tries > 0 });
-    const opened = socket(this.path);
+    const opened = this.way.socket(this.path);
     this.current = opened;
     opened.onopen = () => {
       if (this.current === opened) this.listener.opened(this);
     };
-    opened.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+    opened.onmessage = ({ data }) => {
       if (this.current !== opened) return;
       if (typeof data === 'string') this.listener.text(JSON.parse(data), this);
       else this.listener.bytes?.(new Uint8Array(data));
@@ -93,7 +114,7 @@ export class Line {
     }
     this.listener.stands({ kind: 'waiting', until: Date.now() + wait });
     this.timer = setTimeout(() => this.connect(), wait);
-    if (await isTurnedAway()) {
+    if (await this.way.isTurnedAway()) {
       clearTimeout(this.timer);
       if (!this.closed && this.current === null) this.listener.stands({ kind: 'turned away' });
     }

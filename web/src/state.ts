@@ -1,7 +1,8 @@
 // What the page knows, and how it learns it.
 
 import { computed, signal } from '@preact/signals';
-import { Refused, call } from './api';
+import { Refused, call, way } from './api';
+import { Known } from './known';
 import { Line, type Standing } from './line';
 import type { Approval, Execution, Session, Shown } from './wire';
 
@@ -134,50 +135,19 @@ let line: Line | null = null;
 
 /** Follows what the daemon tells. */
 export function follow(): void {
-  // What is told before `ready` replaces what was known, all at once.
-  let fresh: { sessions: Map<string, Shown>; approvals: Map<string, Approval> } | null = null;
-  const known = () =>
-    fresh ?? { sessions: new Map(sessions.value), approvals: new Map(approvals.value) };
-  const keep = (next: ReturnType<typeof known>) => {
-    if (fresh !== null) return;
-    sessions.value = next.sessions;
-    approvals.value = next.approvals;
-  };
+  const known = new Known();
   line?.close();
-  line = new Line('/ws/events', {
+  line = new Line(way, '/ws/events', {
     opened() {
-      fresh = { sessions: new Map(), approvals: new Map() };
+      known.begin();
     },
     text(message, line) {
-      const next = known();
-      switch (message.type) {
-        case 'session:created':
-        case 'session:updated': {
-          const shown = message as unknown as Shown;
-          next.sessions.set(shown.session.sessionId, shown);
-          break;
-        }
-        case 'session:disposed':
-          next.sessions.delete(message.sessionId as string);
-          break;
-        case 'approval:pending': {
-          const approval = message.approval as Approval;
-          next.approvals.set(approval.approvalId, approval);
-          break;
-        }
-        case 'approval:resolved':
-          next.approvals.delete(message.approvalId as string);
-          break;
-        case 'capabilities':
-          version.value = (message.capabilities as { version: string }).version;
-          break;
-        case 'ready':
-          fresh = null;
-          keep(next);
-          line.live();
-          return;
-      }
-      keep(next);
+      const next = known.take(message);
+      if (next === null) return;
+      sessions.value = next.sessions;
+      approvals.value = next.approvals;
+      version.value = next.version;
+      if (message.type === 'ready') line.live();
     },
     stands(next) {
       now.value = Date.now();

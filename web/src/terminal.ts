@@ -3,6 +3,7 @@
 import { FitAddon } from '@xterm/addon-fit';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import { type IMarker, Terminal } from '@xterm/xterm';
+import { way } from './api';
 import { Line, type Standing } from './line';
 import { DARK_TERMINAL, FONT, RESET, themeNow } from './theme';
 
@@ -128,7 +129,7 @@ export class Mirror {
     document.documentElement.addEventListener('themechange', this.repaint);
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(element);
-    this.line = new Line('/ws/terminal', {
+    this.line = new Line(way, '/ws/terminal', {
       opened: (line) => {
         const { cols, rows } = this.terminal;
         const view = manner.isTerminal ? 'terminal' : manner.writes ? 'console' : 'mirror';

@@ -143,7 +143,17 @@ pub async fn serve(
     };
     let address = tcp.as_ref().and_then(|listener| listener.local_addr().ok());
     let keeper_pid = engine.keeper_pid();
-    let service = Service::new(engine.clone(), tokens.clone());
+    let scheme = match exposure {
+        Exposure::Tls(_) => Scheme::Https,
+        Exposure::Loopback | Exposure::Plain => Scheme::Http,
+    };
+    let addresses = address.map(|address| Addresses::of(address, scheme, &names));
+    let page = addresses.as_ref().map(Addresses::page);
+    let service = Service::new(
+        engine.clone(),
+        tokens.clone(),
+        page.clone().unwrap_or_default(),
+    );
     let capabilities = glass_proto::json::value(&service.capabilities());
     let routes = routes(service).await?;
     let router = Server::builder()
@@ -154,15 +164,9 @@ pub async fn serve(
         Exposure::Tls(tls) => Some(tls),
         Exposure::Loopback | Exposure::Plain => None,
     };
-    let scheme = if tls.is_some() {
-        Scheme::Https
-    } else {
-        Scheme::Http
-    };
-    let addresses = address.map(|address| Addresses::of(address, scheme, &names));
     ready(Listening {
         socket: socket.clone(),
-        page: addresses.as_ref().map(Addresses::page),
+        page,
     });
 
     let peers = UnixListenerStream::new(unix).filter_map(move |stream| {

@@ -34,11 +34,17 @@ pub(crate) type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send
 pub(crate) struct Service {
     engine: Engine,
     tokens: Tokens,
+    /// The page's address; empty where there is none.
+    page: String,
 }
 
 impl Service {
-    pub(crate) fn new(engine: Engine, tokens: Tokens) -> Service {
-        Service { engine, tokens }
+    pub(crate) fn new(engine: Engine, tokens: Tokens, page: String) -> Service {
+        Service {
+            engine,
+            tokens,
+            page,
+        }
     }
 
     fn caller<T>(&self, request: &Request<T>) -> Result<Caller, Status> {
@@ -445,6 +451,7 @@ impl Service {
             shells: self.engine.shells().to_vec(),
             hosts: vec!["local".to_owned()],
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            page: self.page.clone(),
         }
     }
 }

@@ -80,6 +80,8 @@ pub(crate) enum Command {
     /// the role of an agent, and starts the daemon if none runs. It ends when
     /// its standard input does.
     Mcp,
+    /// Print the page's address, and start the daemon if none runs.
+    Page(Page),
     /// Try what works on this machine, and say how to mend what does not.
     Doctor(Doctor),
     /// Show the configuration.
@@ -95,6 +97,15 @@ pub(crate) enum Command {
     },
     /// Print the manual page.
     Man,
+}
+
+/// The address is the one that the daemon itself names over its socket, so no
+/// other program that has taken a port is ever sent a token.
+#[derive(Debug, Args)]
+pub(crate) struct Page {
+    /// Print JSON: the address without a token, and the files that have the tokens.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Tries shells, signals and walls in a daemon of its own. Exits with 1 where

@@ -11,6 +11,7 @@ mod history;
 mod keeper;
 mod mcp;
 mod output;
+mod page;
 mod policy;
 mod receipt;
 mod run;
@@ -44,6 +45,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Policy(command) => policy::policy(&command),
         Command::Audit(arguments) => block_on(audit::audit(&arguments))?,
         Command::Mcp => block_on(mcp::mcp())?,
+        Command::Page(arguments) => block_on(page::page(&arguments))?,
         Command::Doctor(arguments) => block_on(doctor::doctor(&arguments))?,
         Command::Config(command) => config::config(&command),
         Command::Filter(command) => filter::filter(&command),

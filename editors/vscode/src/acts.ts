@@ -1,0 +1,108 @@
+// What a person can do with sessions and executions.
+
+import { spawn } from 'node:child_process';
+import * as vscode from 'vscode';
+import type { Execution } from '../../../web/src/contract';
+import { type Daemon, Refused } from './daemon';
+import { externalTerminal, binary, isElsewhere } from './settings';
+
+/** Output that is copied at most, in bytes. */
+const COPIED_BYTES_MAX = 1 << 20;
+
+/** How long a good message stays. */
+const SAID_MS = 4000;
+
+/** What a command is handed to a model for. */
+export type Purpose = 'context' | 'fix' | 'explain';
+
+/** How a text is put before the chat of the editor. */
+const CHAT = 'workbench.action.chat.open';
+
+/** Documents that show what a model saw. */
+export const MODEL_TEXT = 'shellglass-text';
+
+function say(text: string): void {
+  vscode.window.setStatusBarMessage(`$(check) Shellglass: ${text}`, SAID_MS);
+}
+
+/** Does something, and says it if it fails. */
+export async function tried(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    const hint = error instanceof Refused && error.hint !== '' ? ` (${error.hint})` : '';
+    void vscode.window.showErrorMessage(`Shellglass: ${error instanceof Error ? error.message : String(error)}${hint}`);
+  }
+}
+
+async function toClipboard(text: string, what: string): Promise<void> {
+  await vscode.env.clipboard.writeText(text);
+  say(`${what} copied`);
+}
+
+export class Acts implements vscode.TextDocumentContentProvider {
+  constructor(private readonly daemon: Daemon) {}
+
+  /** What a model reads of an execution; its document's path has the number. */
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    const shellId = Number(/^\/(\d+)\//.exec(uri.path)?.[1]);
+    const { output, end } = await this.daemon.call('ReadText', { shellId });
+    return `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}[${end}]\n`;
+  }
+
+  async showModelText({ shellId }: Execution): Promise<void> {
+    const uri = vscode.Uri.from({ scheme: MODEL_TEXT, path: `/${shellId}/what the model saw` });
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+  }
+
+  /** Hands command, cleaned output and end to the editor's chat, else to the clipboard. */
+  async hand({ shellId }: Execution, purpose: Purpose): Promise<void> {
+    const { markdown } = await this.daemon.call('ReadText', { shellId, markdownFor: purpose });
+    const models = await vscode.lm?.selectChatModels?.().then((found) => found, () => []);
+    const commands = await vscode.commands.getCommands(true);
+    if ((models?.length ?? 0) > 0 && commands.includes(CHAT)) {
+      await vscode.commands.executeCommand(CHAT, { query: markdown, isPartialQuery: true });
+      return;
+    }
+    await toClipboard(markdown, 'Markdown for a model');
+  }
+
+  copyCommand(execution: Execution): Promise<void> {
+    return toClipboard(execution.command, 'Command');
+  }
+
+  async copyOutput({ shellId }: Execution): Promise<void> {
+    const { output } = await this.daemon.call('ReadOutput', {
+      shellId, offset: '0', maxBytes: String(COPIED_BYTES_MAX),
+    });
+    await toClipboard(output, Buffer.byteLength(output) < COPIED_BYTES_MAX ? 'Output' : 'The first MiB of the output');
+  }
+
+  async cancel(what: { sessionId: string } | { shellId: number }): Promise<void> {
+    const { cancelled } = await this.daemon.call('Cancel', what);
+    say(cancelled ? 'cancelled' : 'nothing was running');
+  }
+
+  async dispose(sessionId: string): Promise<void> {
+    const yes = 'End the Session';
+    const answer = await vscode.window.showWarningMessage(
+      'End this session? What runs in it is cancelled.', { modal: true }, yes);
+    if (answer === yes) await this.daemon.call('DisposeSession', { sessionId });
+  }
+
+  /** Opens a session in a terminal outside of the editor, or says what to type there. */
+  async attachOutside(sessionId: string): Promise<void> {
+    const words = [binary(), 'attach', sessionId];
+    const [program, ...first] = externalTerminal();
+    if (program === undefined || isElsewhere()) {
+      const quoted = words.map((word) => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
+      return toClipboard(quoted.join(' '), 'The command for a terminal');
+    }
+    const child = spawn(program, [...first, ...words], { detached: true, stdio: 'ignore' });
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    child.unref();
+  }
+}

