@@ -5,7 +5,7 @@ WEAK   := $(CURDIR)/target/weak/shellglass
 PYTHON := $(CURDIR)/.tools/venv/bin/python
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help build run stop test lint tidy unit weak clients browser bench install fuzz
+.PHONY: help build run stop test lint tidy unit weak clients browser editor bench install fuzz
 
 help: ## Say what there is.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -21,11 +21,12 @@ run: build ## Start the daemon in the background and run a first command.
 stop: ## End the daemon; commands that run go on and are found again.
 	@scripts/stop $(BIN)
 
-test: lint tidy unit clients browser ## Check everything.
+test: lint tidy unit clients browser editor ## Check everything.
 
 lint: ## Formatting and lints.
 	@scripts/deps build
 	@scripts/page check
+	@scripts/editor check
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
@@ -49,6 +50,13 @@ clients: build ## Tests with clients that are not ours, over the built binary.
 browser: build ## Tests of the page in a browser, over the built binary.
 	@scripts/deps test
 	SHELLGLASS_BIN=$(BIN) node --test tests/web/*.test.mjs
+
+editor: build ## Tests of the VS Code extension in a real editor, over the built binary.
+	@scripts/deps test
+	@scripts/editor
+	SHELLGLASS_BIN=$(BIN) node --test tests/editor/view.test.mjs tests/editor/way.test.mjs
+	@scripts/code-server; case $$? in 0) ;; 3) echo "shellglass: skipped: the extension in a real editor" >&2; exit 0 ;; *) exit 1 ;; esac; \
+	SHELLGLASS_BIN=$(BIN) node --test tests/editor/editor.test.mjs
 
 bench: build ## Latency, throughput and memory, with baselines beside them.
 	@scripts/deps test

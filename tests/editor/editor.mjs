@@ -49,6 +49,8 @@ export class Editor {
       'workbench.secondarySideBar.defaultVisibility': 'hidden',
       'security.workspace.trust.enabled': false,
       'chat.disableAIFeatures': true,
+      'terminal.integrated.hideOnStartup': 'whenEmpty',
+      'remote.autoForwardPorts': false,
       ...settings,
     });
     for (const folder of ['folder', 'data/User', 'data/Machine']) {

@@ -137,7 +137,9 @@ export class Approvals implements vscode.TreeDataProvider<Question>, vscode.Disp
 
   /** A question may have been answered elsewhere since. */
   private async answerIfWaiting(approvalId: string, answer: Answer | undefined): Promise<void> {
-    if (answer !== undefined && this.hub.now.approvals.has(approvalId)) await this.answer(approvalId, answer);
+    if (answer === undefined) return;
+    if (this.hub.now.approvals.has(approvalId)) await this.answer(approvalId, answer);
+    else void vscode.window.showInformationMessage('Shellglass: this was answered elsewhere, or nobody asks any more.');
   }
 }
 

@@ -91,6 +91,7 @@ export class McpClient {
     const id = this.next;
     this.next += 1;
     return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(new Error('cancelled'));
       this.waiting.set(id, { resolve, reject });
       this.send({ id, method, params });
       signal?.addEventListener('abort', () => {

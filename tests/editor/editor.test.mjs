@@ -1,0 +1,206 @@
+// The extension in a real VS Code, driven as a person would.
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { after, afterEach, before, test } from 'node:test';
+import { clipboard, rows as pageRows, select } from '../web/browser.mjs';
+import { Daemon, until } from '../web/daemon.mjs';
+import { Editor, command, freePort, lives, missing, rows, untilRow, vsix } from './editor.mjs';
+
+const why = missing();
+if (why !== null) throw new Error(why);
+
+let daemon;
+let editor;
+let page;
+/** Where a daemon is that nobody tells where to be, as the one is that the extension starts. */
+let nextPort;
+
+before(async () => {
+  nextPort = await freePort();
+  const config = `[sandbox]\ndefault = "none"\nagent = "none"\n[daemon]\nlisten = "127.0.0.1:${nextPort}"\n`;
+  daemon = await Daemon.start(config);
+  const outside = `${daemon.home}/outside`;
+  writeFileSync(outside, `#!/bin/sh\nprintf '%s\\n' "$@" >${daemon.home}/opened.new\nmv ${daemon.home}/opened.new ${daemon.home}/opened\n`);
+  chmodSync(outside, 0o755);
+  editor = await Editor.start(daemon.environment, {
+    'shellglass.binary': process.env.SHELLGLASS_BIN,
+    'shellglass.autoOpen': 'all',
+    'shellglass.externalTerminal': [outside, '--'],
+  });
+  page = await editor.window();
+});
+after(async () => {
+  await editor?.end();
+  await daemon?.end();
+});
+afterEach(async (test) => {
+  if (test.error !== undefined && page !== undefined) await page.screenshot({ path: '/tmp/sg-editor-failed.png' });
+});
+
+async function focusTerminal() {
+  await page.locator('.terminal-wrapper.active .xterm-screen').click();
+}
+
+/** What a person is shown at the corner of the window. */
+function toast(text) {
+  return page.locator('.notification-toast', { hasText: text });
+}
+
+test('a command of another process appears with its end, and the page shows the same', async () => {
+  const go = `${daemon.home}/go`;
+  writeFileSync(`${daemon.home}/work`, `echo one; echo two >&2; until [ -e ${go} ]; do sleep 0.05; done; echo three; exit 3`);
+  const running = daemon.program('run', 'sh ~/work').then(() => 0, (error) => error.code);
+  await untilRow(page, 'its output', (row) => row === 'two');
+  const glass = await editor.browser.page(daemon.address);
+  await select(glass, await glass.locator('[data-session]').getAttribute('data-session'));
+  const written = (lines) => lines.filter((row) => row !== '');
+  await until('both show it while it runs', async () => {
+    const [here, there] = [written(await rows(page)), written(await pageRows(glass))];
+    return here.includes('two') && JSON.stringify(here) === JSON.stringify(there);
+  });
+  assert.deepEqual(written(await rows(page)), ['$ sh ~/work', 'one', 'two']);
+  assert.equal(await page.locator('.terminal-command-decoration.error').count(), 0, 'it has no end yet');
+  writeFileSync(go, '');
+  assert.equal(await running, 3);
+  await untilRow(page, 'the rest', (row) => row === 'three');
+  await page.locator('.terminal-command-decoration.error').waitFor();
+  await glass.close();
+});
+
+test('a mirror only shows: keys flash and say why, and Ctrl+C cancels', async () => {
+  const id = await daemon.session('watched', 'agent');
+  const running = daemon.run(id, 'echo begun; sleep 1000', 'person');
+  await untilRow(page, 'it runs', (row) => row === 'begun');
+  await focusTerminal();
+  await page.evaluate(() => {
+    window.flashed = false;
+    const look = () => {
+      const screen = document.querySelector('.terminal-wrapper.active .xterm');
+      if (screen?.outerHTML.match(/rgb\(102, ?34, ?34\)|#662222/)) window.flashed = true;
+    };
+    new MutationObserver(look).observe(document.body, { subtree: true, attributes: true, childList: true, characterData: true });
+  });
+  await page.keyboard.type('x');
+  await page.locator('.statusbar', { hasText: 'only shows an agent’s session' }).waitFor();
+  await until('it flashed', () => page.evaluate(() => window.flashed));
+  await until('the flash is over', async () =>
+    !/rgb\(102, ?34, ?34\)|#662222/.test(await page.locator('.terminal-wrapper.active .xterm').evaluate((it) => it.outerHTML)));
+  assert.equal((await daemon.call('GetSession', { sessionId: id })).running, true, 'a key does nothing');
+  assert.ok(!(await rows(page)).some((row) => row === 'x'), 'nothing is echoed');
+  await page.keyboard.press('Control+C');
+  assert.equal((await running).failure.aborted, true);
+  await untilRow(page, 'the next prompt', (row) => row === '$');
+  // The mirror is there again when the window is, with all of its history.
+  await page.reload();
+  await lives(page);
+  await untilRow(page, 'the replay', (row) => row === 'begun');
+  await page.locator('.part.panel :is(.terminal-tabs-entry, .single-terminal-tab)', { hasText: 'echo begun' }).waitFor();
+  await daemon.call('DisposeSession', { sessionId: id });
+});
+
+test('a terminal runs vim, and neither a reload nor the death of the daemon takes it away', async () => {
+  const file = `${daemon.home}/text`;
+  await command(page, 'Shellglass: New Terminal');
+  await until('there is a terminal', async () =>
+    (await daemon.call('ListSessions')).sessions.some((session) => session.mode === 'SESSION_MODE_PTY'));
+  await untilRow(page, 'a prompt', (row) => /[$#>%]$/.test(row));
+  await focusTerminal();
+  await page.keyboard.type(`vim -u NONE -N -n --cmd 'set noruler laststatus=0 shortmess=aIF' ${file}\n`);
+  await untilRow(page, 'vim', (row) => row === '~');
+  await page.keyboard.type('ifrom the editor');
+  await page.keyboard.press('Escape');
+  const lines = async () => (await rows(page)).filter((row) => row === 'from the editor').length;
+  await until('the line is there', async () => (await lines()) === 1);
+  await page.reload();
+  await lives(page);
+  await until('it is there again', async () => (await lines()) === 1);
+  await focusTerminal();
+  await page.keyboard.type('yyp');
+  await until('it takes keys', async () => (await lines()) === 2);
+  await daemon.kill();
+  // Nobody but the extension starts another, and that is elsewhere.
+  daemon.port = nextPort;
+  await until('a daemon is there', () => daemon.answers());
+  await lives(page);
+  await until('the screen is there again', async () => (await lines()) === 2);
+  await until('it takes keys again', async () => {
+    await page.keyboard.type('1Gyy3P3Gdd3Gdd');
+    return (await lines()) >= 3;
+  });
+  await page.keyboard.type(':wq\n');
+  await until('it is written', () => existsSync(file) && statSync(file).size > 0);
+  await untilRow(page, 'a prompt', (row) => /[$#>%]$/.test(row));
+  await page.keyboard.type('exit\n');
+  await until('the terminal is closed', async () =>
+    !(await daemon.call('ListSessions')).sessions.some((session) => session.mode === 'SESSION_MODE_PTY'));
+});
+
+test('a question is answered in the editor, and one that cannot be seen whole only where it is', async () => {
+  const id = await daemon.session('asking', 'agent');
+  const allowed = daemon.run(id, 'touch allowed', 'agent');
+  const question = toast('An agent wants to run: touch allowed');
+  await question.getByRole('button', { name: 'Allow Once' }).click();
+  assert.equal((await allowed).success.exitCode, 0);
+  assert.ok(existsSync(`${daemon.home}/allowed`));
+
+  const long = daemon.run(id, `touch ${'long'.repeat(100)} ; touch hidden-at-the-end`, 'agent');
+  const cut = toast('An agent wants to run a long command');
+  await cut.waitFor();
+  assert.equal(await cut.getByRole('button', { name: /Allow/ }).count(), 0);
+  await cut.getByRole('button', { name: 'Review…' }).click();
+  const dialog = page.getByRole('dialog', { name: /wants to run/ });
+  await dialog.getByText('hidden-at-the-end').waitFor();
+  await dialog.getByRole('button', { name: 'Refuse' }).click();
+  assert.ok((await long).rejected.reason.length > 0);
+  assert.ok(!existsSync(`${daemon.home}/hidden-at-the-end`));
+
+  const refused = daemon.run(id, 'touch refused', 'agent');
+  await toast('touch refused').waitFor();
+  await command(page, 'Shellglass: Focus on Waits for You View');
+  const row = page.locator('.pane-body .monaco-list-row', { hasText: 'touch refused' }).first();
+  await row.hover();
+  await row.getByRole('button', { name: /Refuse/ }).click();
+  const input = page.locator('.quick-input-widget input').first();
+  await input.fill('not today');
+  await page.keyboard.press('Enter');
+  assert.match((await refused).rejected.reason, /not today/);
+  await daemon.call('DisposeSession', { sessionId: id });
+});
+
+test('the tree has sessions by task with what ran, and hands it over', async () => {
+  const id = await daemon.session('grown', 'person', { taskId: 'task nine' });
+  await daemon.run(id, 'echo a leaf; exit 4');
+  await command(page, 'Shellglass: Focus on Sessions View');
+  await page.locator('.monaco-list-row', { hasText: 'Task task nine' }).waitFor();
+  const session = page.locator('.monaco-list-row[aria-level="2"]', { hasText: 'grown' });
+  await session.locator('.monaco-tl-twistie').click();
+  const execution = page.locator('.monaco-list-row[aria-level="3"]', { hasText: 'echo a leaf' });
+  await execution.locator('.label-description', { hasText: 'exit 4' }).waitFor();
+  await execution.hover();
+  await execution.getByRole('button', { name: 'Show What the Model Saw' }).click();
+  await page.locator('.editor-instance .view-line', { hasText: 'a leaf' }).waitFor();
+  await page.locator('.editor-instance .view-line', { hasText: 'exit code 4' }).waitFor();
+  await execution.click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Fix This Command' }).click();
+  await until('it is copied', async () => /a leaf[^]*exit code 4/.test(await clipboard(page)));
+  await session.click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Attach in an External Terminal' }).click();
+  const opened = `${daemon.home}/opened`;
+  await until('the terminal outside is opened', () => existsSync(opened));
+  assert.deepEqual(readFileSync(opened, 'utf8').split('\n'), ['--', process.env.SHELLGLASS_BIN, 'attach', id, '']);
+  await daemon.call('DisposeSession', { sessionId: id });
+  await session.waitFor({ state: 'detached' });
+});
+
+test('the extension is small, diagnoses, and says what to do where there is no program', async () => {
+  assert.ok(statSync(vsix).size < 300_000);
+  await command(page, 'Shellglass: Diagnose');
+  await toast('the report is on the clipboard').waitFor();
+  assert.match(await clipboard(page), /bash \(warm\): works/);
+  const path = `${editor.home}/data/Machine/settings.json`;
+  const settings = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify({ ...settings, 'shellglass.binary': '/nowhere/shellglass' }));
+  const told = toast('/nowhere/shellglass is not there');
+  await told.getByRole('button', { name: 'Choose the Program…' }).waitFor();
+  await page.locator('.statusbar-item .codicon-debug-disconnect').waitFor();
+});
