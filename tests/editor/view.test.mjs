@@ -125,7 +125,8 @@ test('a mirror stays when its session ends, and says so; a terminal closes', asy
 });
 
 function init(view) {
-  return { type: 'init', sessionId: 'recorded', cols: 100, rows: 40, view, windowBytes: WINDOW_BYTES };
+  const readOnly = view === 'mirror';
+  return { type: 'init', sessionId: 'recorded', cols: 100, rows: 40, view: readOnly ? '' : view, readOnly, windowBytes: WINDOW_BYTES };
 }
 
 test('a replay after a lost connection takes away what was shown before', async () => {

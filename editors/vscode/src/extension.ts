@@ -120,6 +120,8 @@ function commands({ daemon, hub, terminals, approvals, acts, trouble, secrets }:
   });
   const all: Record<string, (...args: never[]) => unknown> = {
     newTerminal: () => terminals.open('terminal', null, { preserveFocus: false }),
+    newConsole: () => terminals.open('console', null, { preserveFocus: false }),
+    openConsole: onNode((node) => terminals.open('console', node.sessionId, { preserveFocus: false })),
     open: onNode((node) => open(node.sessionId)),
     openSession: onNode((node) => open(node.sessionId)),
     openMirror: onNode((node) => terminals.open('mirror', node.sessionId, { preserveFocus: false })),

@@ -48,13 +48,24 @@ export function frame(opcode: number, payload: Uint8Array, mask: Uint8Array): Bu
 /** Puts messages together from bytes, however they were cut. */
 export class Reader {
   private held: Buffer = Buffer.alloc(0);
+  /** What came after `held`; joined to it once that is of use. */
+  private later: Uint8Array[] = [];
+  private laterBytes = 0;
+  /** Bytes without which nothing more can be read. */
+  private needed = 0;
   private parts: Buffer[] = [];
   private partsBytes = 0;
   private opcode = CONTINUATION;
 
   /** The messages that these bytes complete. */
   take(bytes: Uint8Array): Message[] {
-    this.held = this.held.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.held, bytes]);
+    this.later.push(bytes);
+    this.laterBytes += bytes.length;
+    if (this.held.length + this.laterBytes < this.needed) return [];
+    this.held = Buffer.concat([this.held, ...this.later]);
+    this.later = [];
+    this.laterBytes = 0;
+    this.needed = 0;
     const messages: Message[] = [];
     for (let next = this.next(); next !== null; next = this.next()) {
       if (next !== 'part') messages.push(next);
@@ -74,7 +85,10 @@ export class Reader {
     const length =
       head === 2 ? short : head === 4 ? held.readUInt16BE(2) : Number(held.readBigUInt64BE(2));
     if (length + this.partsBytes > MESSAGE_BYTES_MAX) throw new Broken('a message is too long');
-    if (held.length < head + length) return null;
+    if (held.length < head + length) {
+      this.needed = head + length;
+      return null;
+    }
     this.held = held.subarray(head + length);
     return this.whole(first & 0x0f, (first & 0x80) !== 0, held.subarray(head, head + length));
   }

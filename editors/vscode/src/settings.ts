@@ -2,9 +2,10 @@
 // of the machine: a folder that is opened cannot change them.
 
 import * as vscode from 'vscode';
-import type { CreateSessionRequest } from '../../../web/src/contract';
+import type { CreateSessionRequest, SessionMode } from '../../../web/src/contract';
 import type { Sparse } from './daemon';
 import type { Wanted } from './place';
+import type { Kind } from './view';
 
 export type AutoOpen = 'off' | 'workspace' | 'all';
 
@@ -62,11 +63,18 @@ export async function askForToken(secrets: vscode.SecretStorage): Promise<boolea
   return true;
 }
 
+/** How commands of a console are run. */
+const MODES: Record<string, SessionMode> = {
+  auto: 'SESSION_MODE_AUTO', line: 'SESSION_MODE_LINE', pipe: 'SESSION_MODE_PIPE',
+};
+
 /** How sessions are made that the editor asks for. */
-export function newSession(): Sparse<CreateSessionRequest> {
+export function newSession(kind: Kind): Sparse<CreateSessionRequest> {
   const settings = all();
+  const mode = MODES[settings.get<string>('session.mode', '')] ?? 'SESSION_MODE_UNSPECIFIED';
   const folder = vscode.workspace.workspaceFolders?.find((it) => it.uri.scheme === 'file');
   return {
+    mode: kind === 'terminal' ? 'SESSION_MODE_PTY' : mode,
     shell: settings.get<string>('session.shell', ''),
     startup: settings.get<string>('session.startup', ''),
     env: settings.get<Record<string, string>>('session.env', {}),

@@ -20,6 +20,9 @@ const SAID_MS = 4000;
 const WHY_READ_ONLY = 'Shellglass: this terminal only shows an agent’s session. Ctrl+C cancels what runs; other keys do nothing.';
 const WHY_DEAF = 'Shellglass: the session has ended, or the daemon cannot be reached.';
 
+/** By its eye a person knows what only shows. */
+const ICONS: Record<Kind, string> = { mirror: 'eye', terminal: 'terminal-bash', console: 'terminal' };
+
 interface Remembered {
   sessionId: string;
   kind: Kind;
@@ -90,10 +93,10 @@ export class Terminals implements vscode.Disposable {
       line: (path, listener) => this.daemon.line(path, listener),
       session: async ({ columns, rows }) => {
         if (sessionId !== null) return sessionId;
-        const request = { ...newSession(), mode: 'SESSION_MODE_PTY' as const, cols: columns, rows };
+        const request = { ...newSession(kind), cols: columns, rows };
         const session = await this.daemon.call('CreateSession', request);
         if (mine !== undefined) mine.sessionId = session.sessionId;
-        view.rename(this.name('terminal', session.sessionId));
+        view.rename(this.name(kind, session.sessionId));
         this.remember();
         return session.sessionId;
       },
@@ -117,7 +120,7 @@ export class Terminals implements vscode.Disposable {
     return {
       name: sessionId === null ? 'Shellglass' : this.name(kind, sessionId),
       pty: view,
-      iconPath: new vscode.ThemeIcon(kind === 'mirror' ? 'eye' : 'terminal-bash'),
+      iconPath: new vscode.ThemeIcon(ICONS[kind]),
       isTransient: true,
     };
   }

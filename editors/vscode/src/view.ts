@@ -1,6 +1,6 @@
 // One view of one session, as a terminal of the editor: a mirror, which only
-// shows, or a terminal, which is typed into. The daemon says everything; here is
-// only how it gets to the screen.
+// shows; a terminal, which is typed into; or a console, in which the daemon edits
+// lines. The daemon says everything; here is only how it gets to the screen.
 
 import type { Pseudoterminal, TerminalDimensions } from 'vscode';
 import type { Line, Listener } from '../../../web/src/line';
@@ -31,7 +31,7 @@ const UNFLASH = '\x1b]111\x07';
 
 const DEFAULT_SIZE = { columns: 80, rows: 30 };
 
-export type Kind = 'mirror' | 'terminal';
+export type Kind = 'mirror' | 'terminal' | 'console';
 
 /** What a view needs of its surroundings. */
 export interface Surroundings {
@@ -138,7 +138,9 @@ export class View implements Pseudoterminal {
           sessionId,
           cols: this.size.columns,
           rows: this.size.rows,
-          view: this.kind,
+          // What only shows is shown as the session is: also a terminal can be watched.
+          view: this.kind === 'mirror' ? '' : this.kind,
+          readOnly: this.kind === 'mirror',
           windowBytes: WINDOW_BYTES,
         });
       },
@@ -194,8 +196,8 @@ export class View implements Pseudoterminal {
     this.isOver = true;
     this.line?.close();
     this.surroundings.over(code);
-    if (this.kind === 'terminal') this.closed.fire(code ?? 0);
-    else this.showName();
+    if (this.kind === 'mirror') this.showName();
+    else this.closed.fire(code ?? 0);
   }
 
   private fail(message: string): void {
