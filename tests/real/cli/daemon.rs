@@ -62,6 +62,30 @@ fn a_daemon_with_a_tcp_address_says_the_token() {
 }
 
 #[test]
+fn page_names_the_daemons_own_address_and_starts_it() {
+    let home = Home::default();
+    home.configure("[daemon]\nlisten = \"127.0.0.1:0\"\n");
+    let told: Value = serde_json::from_str(&home.cli(&["page", "--json"]).quiet()).unwrap();
+    let address = told["address"].as_str().unwrap();
+    let listening = address.strip_prefix("http://").expect(address);
+    std::net::TcpStream::connect(listening).expect("it listens there");
+    assert_eq!(home.daemons().len(), 1);
+    let file = told["personTokenFile"].as_str().unwrap();
+    let token = std::fs::read_to_string(file).unwrap();
+    assert!(!told.to_string().contains(token.trim()), "{told}");
+    let said = home.cli(&["page"]).quiet();
+    assert_eq!(said, format!("{address}/#token={}\n", token.trim()));
+}
+
+#[test]
+fn page_says_that_there_is_none() {
+    let home = Home::default();
+    home.configure("[daemon]\nlisten = \"none\"\n");
+    let said = home.cli(&["page"]);
+    assert!(said.failed_with(1).contains("hint: "), "{said:?}");
+}
+
+#[test]
 fn serve_in_the_foreground_ends_with_its_signal() {
     for how in [Signal::TERM, Signal::INT] {
         let home = Home::default();
