@@ -4,6 +4,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Browser } from '../web/browser.mjs';
 import { until } from '../web/daemon.mjs';
@@ -114,14 +115,45 @@ export async function lives(page) {
   });
 }
 
-/** Runs a command of the palette. */
+/** Time for one try of something that the editor may miss while it is busy. */
+const TRY_MS = 5000;
+
+/** Runs a command of the palette, which closes by itself when something else takes the focus. */
 export async function command(page, title) {
-  await page.keyboard.press('F1');
   const input = page.locator('.quick-input-widget input').first();
-  await input.waitFor();
-  await input.fill(`>${title}`);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor();
-  await page.keyboard.press('Enter');
+  const entry = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
+  await until(`the command ${title}`, async () => {
+    await page.keyboard.press('F1');
+    return tried(async () => {
+      await input.fill(`>${title}`, { timeout: TRY_MS });
+      await entry.click({ timeout: TRY_MS });
+    });
+  });
+}
+
+/** Chooses from the menu of a row until it has worked: a menu may close under the click. */
+export async function choose(page, row, title, hasWorked) {
+  await until(title, async () => {
+    await tried(async () => {
+      await row.click({ button: 'right', timeout: TRY_MS });
+      await page.getByRole('menuitem', { name: title }).click({ timeout: TRY_MS });
+    });
+    for (const deadline = Date.now() + TRY_MS; Date.now() < deadline; await sleep(50)) {
+      if (await hasWorked()) return true;
+    }
+    return false;
+  });
+}
+
+/** Whether it could be done in its time. */
+export async function tried(act) {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    if (error.name !== 'TimeoutError') throw error;
+    return false;
+  }
 }
 
 /** The rows of the terminal that is in front, without trailing blanks. */

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { after, afterEach, before, test } from 'node:test';
 import { clipboard, rows as pageRows, select } from '../web/browser.mjs';
 import { Daemon, until } from '../web/daemon.mjs';
-import { Editor, command, freePort, lives, missing, rows, untilRow, vsix } from './editor.mjs';
+import { Editor, choose, command, freePort, lives, missing, rows, tried, untilRow, vsix } from './editor.mjs';
 
 const why = missing();
 if (why !== null) throw new Error(why);
@@ -73,16 +73,17 @@ test('a mirror only shows: keys flash and say why, and Ctrl+C cancels', async ()
   await untilRow(page, 'it runs', (row) => row === 'begun');
   await focusTerminal();
   await page.evaluate(() => {
-    window.flashed = false;
+    // Both may be over before anybody looks.
+    window.flashed = window.said = false;
     const look = () => {
       const screen = document.querySelector('.terminal-wrapper.active .xterm');
       if (screen?.outerHTML.match(/rgb\(102, ?34, ?34\)|#662222/)) window.flashed = true;
+      if (document.querySelector('.part.statusbar')?.textContent.includes('only shows an agent’s session')) window.said = true;
     };
     new MutationObserver(look).observe(document.body, { subtree: true, attributes: true, childList: true, characterData: true });
   });
   await page.keyboard.type('x');
-  await page.locator('.statusbar', { hasText: 'only shows an agent’s session' }).waitFor();
-  await until('it flashed', () => page.evaluate(() => window.flashed));
+  await until('it flashed and said why', () => page.evaluate(() => window.flashed && window.said));
   await until('the flash is over', async () =>
     !/rgb\(102, ?34, ?34\)|#662222/.test(await page.locator('.terminal-wrapper.active .xterm').evaluate((it) => it.outerHTML)));
   assert.equal((await daemon.call('GetSession', { sessionId: id })).running, true, 'a key does nothing');
@@ -124,9 +125,11 @@ test('a terminal runs vim, and neither a reload nor the death of the daemon take
   await lives(page);
   await until('the screen is there again', async () => (await lines()) === 2);
   await until('it takes keys again', async () => {
-    await page.keyboard.type('1Gyy3P3Gdd3Gdd');
+    await page.keyboard.press('Escape');
+    await page.keyboard.type('yyp');
     return (await lines()) >= 3;
   });
+  await page.keyboard.press('Escape');
   await page.keyboard.type(':wq\n');
   await until('it is written', () => existsSync(file) && statSync(file).size > 0);
   await untilRow(page, 'a prompt', (row) => /[$#>%]$/.test(row));
@@ -158,11 +161,16 @@ test('a question is answered in the editor, and one that cannot be seen whole on
   await toast('touch refused').waitFor();
   await command(page, 'Shellglass: Focus on Waits for You View');
   const row = page.locator('.pane-body .monaco-list-row', { hasText: 'touch refused' }).first();
-  await row.hover();
-  await row.getByRole('button', { name: /Refuse/ }).click();
   const input = page.locator('.quick-input-widget input').first();
-  await input.fill('not today');
-  await page.keyboard.press('Enter');
+  await until('it is answered', async () => {
+    await tried(async () => {
+      await row.hover({ timeout: 5000 });
+      await row.getByRole('button', { name: /Refuse/ }).click({ timeout: 5000 });
+      await input.fill('not today', { timeout: 5000 });
+      await input.press('Enter', { timeout: 5000 });
+    });
+    return (await daemon.call('ListApprovals')).approvals.length === 0;
+  });
   assert.match((await refused).rejected.reason, /not today/);
   await daemon.call('DisposeSession', { sessionId: id });
 });
@@ -180,13 +188,9 @@ test('the tree has sessions by task with what ran, and hands it over', async () 
   await execution.getByRole('button', { name: 'Show What the Model Saw' }).click();
   await page.locator('.editor-instance .view-line', { hasText: 'a leaf' }).waitFor();
   await page.locator('.editor-instance .view-line', { hasText: 'exit code 4' }).waitFor();
-  await execution.click({ button: 'right' });
-  await page.getByRole('menuitem', { name: 'Fix This Command' }).click();
-  await until('it is copied', async () => /a leaf[^]*exit code 4/.test(await clipboard(page)));
-  await session.click({ button: 'right' });
-  await page.getByRole('menuitem', { name: 'Attach in an External Terminal' }).click();
+  await choose(page, execution, 'Fix This Command', async () => /a leaf[^]*exit code 4/.test(await clipboard(page)));
   const opened = `${daemon.home}/opened`;
-  await until('the terminal outside is opened', () => existsSync(opened));
+  await choose(page, session, 'Attach in an External Terminal', () => existsSync(opened));
   assert.deepEqual(readFileSync(opened, 'utf8').split('\n'), ['--', process.env.SHELLGLASS_BIN, 'attach', id, '']);
   await daemon.call('DisposeSession', { sessionId: id });
   await session.waitFor({ state: 'detached' });
