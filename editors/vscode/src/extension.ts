@@ -19,7 +19,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const trouble = new Trouble(context.secrets);
   const daemon = new Daemon(async () => {
     try {
-      return await find(await wanted(context.secrets));
+      const place = await find(await wanted(context.secrets));
+      trouble.over();
+      return place;
     } catch (error) {
       trouble.tell(error);
       throw error;
@@ -66,6 +68,11 @@ class Trouble {
   again(): void {
     this.isTold = false;
     this.retry();
+  }
+
+  /** The daemon is there: should it go, that is worth saying again. */
+  over(): void {
+    this.isTold = false;
   }
 
   tell(error: unknown): void {
