@@ -1,7 +1,7 @@
 // The extension in a real VS Code, driven as a person would.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { after, afterEach, before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { clipboard, rows as pageRows, select } from '../web/browser.mjs';
 import { Daemon, until } from '../web/daemon.mjs';
 import { Editor, choose, command, freePort, lives, missing, rows, tried, untilRow, vsix } from './editor.mjs';
@@ -32,9 +32,6 @@ before(async () => {
 after(async () => {
   await editor?.end();
   await daemon?.end();
-});
-afterEach(async (test) => {
-  if (test.error !== undefined && page !== undefined) await page.screenshot({ path: '/tmp/sg-editor-failed.png' });
 });
 
 async function focusTerminal() {
@@ -190,7 +187,12 @@ test('the tree has sessions by task with what ran, and hands it over', async () 
   await page.locator('.editor-instance .view-line', { hasText: 'exit code 4' }).waitFor();
   await choose(page, execution, 'Fix This Command', async () => /a leaf[^]*exit code 4/.test(await clipboard(page)));
   const opened = `${daemon.home}/opened`;
-  await choose(page, session, 'Attach in an External Terminal', () => existsSync(opened));
+  await until('the terminal outside is opened', async () => {
+    await command(page, 'Shellglass: Attach in an External Terminal');
+    const entry = page.locator('.quick-input-list .monaco-list-row', { hasText: 'echo a leaf' }).first();
+    if (!(await tried(() => entry.click({ timeout: 5000 })))) return false;
+    return until('its file is there', () => existsSync(opened));
+  });
   assert.deepEqual(readFileSync(opened, 'utf8').split('\n'), ['--', process.env.SHELLGLASS_BIN, 'attach', id, '']);
   await daemon.call('DisposeSession', { sessionId: id });
   await session.waitFor({ state: 'detached' });
