@@ -9,6 +9,7 @@ mod sandbox;
 
 use crate::commands::filter::Filter;
 use crate::config::{Listen, ModeName, StartupName};
+use crate::ink::When;
 use clap::{Args, Parser, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -27,6 +28,10 @@ pub(crate) use sandbox::SandboxFlags;
 #[derive(Debug, Parser)]
 #[command(name = "shellglass", version, disable_help_subcommand = true, after_long_help = AFTER)]
 pub(crate) struct Cli {
+    /// When to use colours: where a terminal shows them and NO_COLOR is not set,
+    /// always, or never.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: When,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -108,8 +113,10 @@ pub(crate) struct Page {
     pub json: bool,
 }
 
-/// Tries shells, signals and walls in a daemon of its own. Exits with 1 where
-/// something that the configuration needs is broken.
+/// Tries everything that this machine and the configuration have to do with it,
+/// in a daemon of its own that is gone afterwards. The report can be pasted: it
+/// has no secret and names nobody. Exits with 1 where something that the
+/// configuration needs is broken.
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Print JSON.

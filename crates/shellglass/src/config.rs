@@ -22,7 +22,8 @@ mod settings;
 mod show;
 
 pub(crate) use error::ConfigError;
-pub(crate) use layers::{Loaded, Sources, load};
+pub(crate) use hooks::{FailureName, HookSettings};
+pub(crate) use layers::{Loaded, Origins, Sources, load};
 pub(crate) use policy::{Elicit, Level};
 pub(crate) use redaction::RedactionSettings;
 pub(crate) use sandbox::KindName;

@@ -1,6 +1,7 @@
 //! Errors at the edge: what kind, what happened, what to do next.
 
 use crate::config::ConfigError;
+use crate::ink::Ink;
 use glass_proto::HINT_KEY;
 use std::fmt;
 use std::process::ExitCode;
@@ -75,7 +76,11 @@ impl Failure {
 
     /// Says it on standard error and gives the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("{self}");
+        let ink = Ink::of(&std::io::stderr());
+        eprintln!("{} {}", ink.red("error:"), self.message);
+        if let Some(hint) = &self.hint {
+            eprintln!("{} {hint}", ink.dim("hint:"));
+        }
         ExitCode::from(self.kind.status())
     }
 }

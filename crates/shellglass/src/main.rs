@@ -9,6 +9,7 @@ mod detach;
 mod dirs;
 mod environment;
 mod error;
+mod ink;
 mod stdout;
 mod when;
 
@@ -16,7 +17,9 @@ use clap::Parser as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match commands::dispatch(cli::Cli::parse()) {
+    let cli = cli::Cli::parse();
+    ink::choose(cli.color);
+    match commands::dispatch(cli) {
         Ok(status) => status,
         Err(failure) => failure.report(),
     }

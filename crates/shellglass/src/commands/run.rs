@@ -21,7 +21,7 @@ use glass_proto::agent::v1::{ShellArgs, ShellResult};
 use glass_proto::json;
 use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest, SessionMode};
 use resume::{RECONNECTS_MAX, cancel_request, is_lost};
-use signals::Signals;
+pub(super) use signals::Signals;
 use std::path::Path;
 use std::process::ExitCode;
 use tonic::{Response, Status};

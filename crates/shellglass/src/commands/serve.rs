@@ -16,8 +16,9 @@ use plan::Plan;
 use std::fs::OpenOptions;
 use std::process::ExitCode;
 
-pub(super) use daemon::REMEMBERED_FILE;
-pub(super) use tokens::token_file;
+pub(super) use daemon::{REMEMBERED_FILE, USUAL_ADDRESS};
+pub(super) use exposure::{check as check_exposure, of as exposure};
+pub(super) use tokens::{look as read_token, token_file};
 
 /// Threads that serve, however many cores there are.
 const WORKERS_MAX: usize = 4;

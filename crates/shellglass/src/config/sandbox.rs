@@ -251,6 +251,11 @@ impl KindName {
 }
 
 impl SandboxSettings {
+    /// Whether nothing less than namespaces will do.
+    pub(crate) fn needs_namespaces(&self) -> bool {
+        self.minimum_mode == BuildName::Namespaces && self.default != KindName::None
+    }
+
     /// What the program works with.
     pub(crate) fn settings(&self, home: Option<PathBuf>) -> Settings {
         let git = match self.git {

@@ -16,19 +16,40 @@ const PRINT: &str = r"printf '\033[1mshellglass\033[0m'";
 /// The shells that are worth having.
 const SHELLS: [&str; 4] = ["bash", "zsh", "fish", "sh"];
 
+/// Those that tell us of the commands that are typed in a terminal.
+const INTEGRATED: [&str; 3] = ["bash", "zsh", "fish"];
+
+/// What must come back from a terminal: a line end as terminals have it.
+const TERMINAL_EXPECTED: &str = "shellglass\r\n";
+
+/// What prints that where standard output is a terminal, and fails elsewhere.
+const TERMINAL_PRINT: &str = "echo shellglass; test -t 1";
+
 /// Tries every shell that was found, warm and one for each command.
 pub(super) async fn shells(patient: &mut Patient, checks: &mut Vec<Check>) {
     let found = match patient.client.get_capabilities(Empty {}).await {
         Ok(answer) => answer.into_inner().shells,
         Err(status) => return checks.push(Check::failed("shells", "found", status.into())),
     };
+    let shell = &patient.settings.session.shell;
+    if shell.contains('/') || !shell.is_empty() && !SHELLS.contains(&shell.as_str()) {
+        let shell = shell.clone();
+        let result = patient
+            .run(&shell, SessionMode::Auto, none(), "exit 42")
+            .await;
+        let name = "session.shell";
+        checks.push(judge("shells", name, result, |it| code(it) == Some(42)));
+    }
     for name in SHELLS {
         let path = found
             .iter()
             .find(|path| path.rsplit('/').next() == Some(name));
         let Some(path) = path else {
             let fix = format!("install {name}, if you want to use it");
-            let verdict = Verdict::Missing;
+            let verdict = match patient.settings.session.shell == name {
+                true => Verdict::Broken,
+                false => Verdict::Missing,
+            };
             checks.push(Check::bad("shells", name, verdict, "not found", &fix));
             continue;
         };
@@ -39,7 +60,21 @@ pub(super) async fn shells(patient: &mut Patient, checks: &mut Vec<Check>) {
                 printed(result) == Some(EXPECTED)
             }));
         }
+        if INTEGRATED.contains(&name) {
+            checks.push(terminal(patient, name, path).await);
+        }
     }
+}
+
+/// Tries a shell on a terminal: whether it takes a command at its prompt and
+/// says how it ended, and what becomes of line ends.
+async fn terminal(patient: &mut Patient, name: &str, path: &str) -> Check {
+    let mode = SessionMode::Pty;
+    let result = patient.run(path, mode, none(), TERMINAL_PRINT).await;
+    let name = format!("{name} (terminal, integration, line ends)");
+    judge("shells", name, result, |result| {
+        printed(result).is_some_and(|out| out.ends_with(TERMINAL_EXPECTED))
+    })
 }
 
 /// Tries how commands end: by their code, by a signal, by a deadline.

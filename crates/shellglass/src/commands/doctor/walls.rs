@@ -24,6 +24,7 @@ pub(super) async fn features(patient: &Patient, checks: &mut Vec<Check>) {
     let Ok(program) = std::env::current_exe() else {
         return;
     };
+    let settings = &patient.settings.sandbox;
     let socket = patient.home.join("probe.sock");
     let arguments = ["keeper", "--idle-seconds", "1", "--socket"].map(Into::into);
     let arguments: Vec<_> = arguments
@@ -39,42 +40,73 @@ pub(super) async fn features(patient: &Patient, checks: &mut Vec<Check>) {
         Ok(features) => features,
         Err(why) => {
             let fix = "`shellglass serve` in another terminal shows what it has to say";
-            let check = Check::bad("sandbox parts", "keeper", Verdict::Broken, why, fix);
-            return checks.push(check);
+            return checks.push(Check::broken("keeper", "starts", why, fix));
         }
     };
+    checks.push(Check::good("keeper", "starts", "and answers"));
+    let if_needed = |is_needed| match is_needed {
+        true => Verdict::Broken,
+        false => Verdict::Missing,
+    };
+    let namespaces = if_needed(settings.needs_namespaces());
     let parts = [
-        ("user namespaces", &features.user_ns, USER_NS_FIX),
-        ("mount namespaces", &features.mount_ns, USER_NS_FIX),
-        ("process namespaces", &features.pid_ns, USER_NS_FIX),
-        ("network namespaces", &features.net_ns, USER_NS_FIX),
+        (
+            "user namespaces",
+            &features.user_ns,
+            USER_NS_FIX,
+            namespaces,
+        ),
+        (
+            "mount namespaces",
+            &features.mount_ns,
+            USER_NS_FIX,
+            namespaces,
+        ),
+        (
+            "process namespaces",
+            &features.pid_ns,
+            USER_NS_FIX,
+            namespaces,
+        ),
+        (
+            "network namespaces",
+            &features.net_ns,
+            USER_NS_FIX,
+            namespaces,
+        ),
         (
             "seccomp",
             &features.seccomp,
             "use a kernel with CONFIG_SECCOMP_FILTER",
+            Verdict::Missing,
         ),
         (
             "mapped users",
             &features.idmap,
             "only used by a daemon of root's, on newer kernels",
+            Verdict::Missing,
         ),
         (
             "memory limits",
             &features.cgroup_memory,
             "delegate the memory controller of cgroups (systemd: Delegate=yes)",
+            if_needed(settings.memory_bytes_max > 0),
         ),
         (
             "process limits",
             &features.cgroup_pids,
             "delegate the pids controller of cgroups (systemd: Delegate=yes)",
+            if_needed(settings.processes_max > 0),
         ),
     ];
-    for (name, support, fix) in parts {
+    for (name, support, fix, verdict) in parts {
+        let group = match name.ends_with("limits") {
+            true => "cgroups",
+            false => "sandbox parts",
+        };
         checks.push(match support {
-            Support::Works => Check::good("sandbox parts", name, "tried, works"),
-            Support::Fails { why } => {
-                Check::bad("sandbox parts", name, Verdict::Missing, why.clone(), fix)
-            }
+            Support::Works => Check::good(group, name, "tried, works"),
+            Support::Fails { why } => Check::bad(group, name, verdict, why.clone(), fix),
         });
     }
     checks.push(match features.landlock_abi {

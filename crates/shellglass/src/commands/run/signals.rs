@@ -4,7 +4,7 @@ use crate::error::{Failure, Kind};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Ctrl+C, a polite end, a closed terminal: each asks for a cancel.
-pub(super) struct Signals {
+pub(in crate::commands) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
@@ -12,7 +12,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// From now on these signals do not end us.
-    pub(super) fn listen() -> Result<Signals, Failure> {
+    pub(in crate::commands) fn listen() -> Result<Signals, Failure> {
         let listen = |kind| {
             signal(kind).map_err(|error| {
                 Failure::new(Kind::Broken, format!("signals cannot be received: {error}"))
@@ -26,7 +26,7 @@ impl Signals {
     }
 
     /// Waits for the next of them.
-    pub(super) async fn next(&mut self) {
+    pub(in crate::commands) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

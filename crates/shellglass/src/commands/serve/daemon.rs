@@ -37,7 +37,7 @@ const HANDOVER_PAUSE: Duration = Duration::from_millis(20);
 const RETENTION_PAUSE: Duration = Duration::from_secs(5);
 
 /// Where the page is, unless something else is there.
-const USUAL_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7583);
+pub(crate) const USUAL_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7583);
 
 /// Answers that hold for always, beside the journal.
 pub(crate) const REMEMBERED_FILE: &str = "remembered.toml";

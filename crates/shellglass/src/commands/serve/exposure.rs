@@ -48,7 +48,7 @@ pub(super) fn arguments(given: &Serve) -> Result<Vec<OsString>, Failure> {
 }
 
 /// Refuses what would let others read along, unless that was said twice.
-pub(super) fn check(settings: &DaemonSettings) -> Result<(), Failure> {
+pub(crate) fn check(settings: &DaemonSettings) -> Result<(), Failure> {
     let refused = |message: String, hint: String| Failure::new(Kind::Usage, message).hint(hint);
     if settings.tls_certificate.is_empty() != settings.tls_key.is_empty() {
         let message = "a certificate needs its key, and a key its certificate";
@@ -74,7 +74,7 @@ pub(super) fn check(settings: &DaemonSettings) -> Result<(), Failure> {
 }
 
 /// What the server is told.
-pub(super) fn of(settings: &DaemonSettings) -> Result<Exposure, Failure> {
+pub(crate) fn of(settings: &DaemonSettings) -> Result<Exposure, Failure> {
     if !settings.tls_certificate.is_empty() {
         let (certificate, key) = (&settings.tls_certificate, &settings.tls_key);
         let tls = Tls::load(Path::new(certificate), Path::new(key)).map_err(|error| {

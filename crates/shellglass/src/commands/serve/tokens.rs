@@ -20,6 +20,16 @@ pub(crate) fn token_file(data_dir: &Path, role: &str) -> PathBuf {
     data_dir.join(format!("{role}.token"))
 }
 
+/// Whether there is a token that can be used; none where none was made yet. It
+/// is read as the daemon would, and not handed out.
+pub(crate) fn look(path: &Path) -> io::Result<Option<()>> {
+    match fs::File::open(path) {
+        Ok(file) => read(file).map(|_| Some(())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Reads the tokens, and makes those that are missing.
 pub(super) fn load(data_dir: &Path) -> Result<Tokens, Failure> {
     dirs::make_private(data_dir)?;
