@@ -2,6 +2,7 @@
 
 mod history;
 mod idempotence;
+mod library;
 mod output;
 mod queue;
 mod reading;

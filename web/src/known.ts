@@ -51,7 +51,7 @@ export class Known {
         next.approvals.delete(message.approvalId as string);
         break;
       case 'capabilities':
-        next.version = (message.capabilities as { version: string }).version;
+        next.version = (message.capabilities as { programVersion: string }).programVersion;
         break;
     }
     if (this.fresh !== null && message.type !== 'ready') return null;

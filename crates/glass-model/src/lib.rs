@@ -10,6 +10,7 @@ mod execution;
 mod id;
 mod limits;
 mod plan;
+mod platform;
 mod policy;
 mod receipt;
 mod sandbox;
@@ -27,6 +28,7 @@ pub use execution::{AbortReason, Execution, ExitDetails, Outcome, Phase, call_sc
 pub use id::{EventIndex, IdError, LaunchId, SessionId, ShellId};
 pub use limits::Limits;
 pub use plan::{LaunchPlan, WaitStatus};
+pub use platform::{LineEnd, Platform, Posix, Typed, Windows};
 pub use policy::{
     Argument, ArgumentKind, CommandReading, Decision, ExecutableCommand, Reason, Verdict,
 };

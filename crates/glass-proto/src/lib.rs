@@ -39,5 +39,10 @@ pub mod shellglass {
 /// The contract as an encoded `FileDescriptorSet`, for reflection and JSON.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
+/// The version of the wire, as `Capabilities.version` says it: semantic. What is
+/// taken away or means something else makes it a new major version, what is added
+/// a new minor one.
+pub const WIRE_VERSION: &str = "1.0.0";
+
 /// The metadata key in which an error carries what to do next.
 pub const HINT_KEY: &str = "shellglass-hint";

@@ -15,6 +15,7 @@ mod listen;
 mod login;
 mod mcp;
 mod metrics;
+mod numbers;
 mod pass;
 mod recording;
 mod socket;

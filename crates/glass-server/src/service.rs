@@ -450,7 +450,8 @@ impl Service {
             sandbox_features: self.engine.sandbox_features(),
             shells: self.engine.shells().to_vec(),
             hosts: vec!["local".to_owned()],
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: glass_proto::WIRE_VERSION.to_owned(),
+            program_version: env!("CARGO_PKG_VERSION").to_owned(),
             page: self.page.clone(),
         }
     }

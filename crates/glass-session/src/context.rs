@@ -1,6 +1,7 @@
 //! What all sessions of a daemon share.
 
 use crate::engine::{Adapting, Timeouts, Wording};
+use crate::figures::Figures;
 use crate::gate::{Gatekeeping, Remembered};
 use crate::redaction::{Detectors, Redaction};
 use crate::repositories::Repositories;
@@ -73,6 +74,8 @@ pub(crate) struct Context {
     pub(crate) changes: watch::Sender<u64>,
     /// Wakes whoever makes the pages of the terminals folder.
     pub(crate) news: Arc<Notify>,
+    /// What happened so far, in numbers.
+    pub(crate) figures: Arc<Figures>,
 }
 
 /// Time for a shell without start files: only a machine in trouble needs it.

@@ -331,9 +331,17 @@ impl Engine {
     pub fn retain(&self) {
         let now = crate::context::now_ms();
         match self.0.context.store.retain(now) {
-            Ok(retained) => tracing::debug!(?retained, "retention"),
+            Ok(retained) => {
+                self.0.context.figures.dropped(retained.output_bytes);
+                tracing::debug!(?retained, "retention");
+            }
             Err(error) => tracing::error!(%error, "retention failed"),
         }
+    }
+
+    /// What happened since this daemon began, in numbers.
+    pub fn figures(&self) -> Vec<crate::figures::Family> {
+        self.0.context.figures.read()
     }
 
     fn live(&self, id: &SessionId) -> Option<Handle> {

@@ -4,7 +4,8 @@
 //! older ones come from the journal, and both are the same records: a reader
 //! that is slow reads later, and costs the session nothing.
 
-use glass_model::{Event, EventBody, EventIndex, SessionId};
+use crate::figures::Figures;
+use glass_model::{Event, EventBody, EventIndex, SessionId, ShellId};
 use glass_store::{ReadError, Store};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,9 +17,13 @@ const RECENT_BYTES_MAX: usize = 16 * 1024;
 /// Events that one read takes from the journal.
 const BATCH_EVENTS_MAX: usize = 256;
 
+/// Executions of a session whose beginning is remembered, to measure them.
+const BEGUN_MAX: usize = 64;
+
 /// The live end of a session's events.
 pub(crate) struct Feed {
     recent: Mutex<Recent>,
+    figures: Arc<Figures>,
     next: watch::Sender<Progress>,
 }
 
@@ -33,16 +38,19 @@ struct Recent {
     first: EventIndex,
     events: VecDeque<Arc<Event>>,
     bytes: usize,
+    /// When executions began that are not over; no more than a few.
+    begun: Vec<(ShellId, i64)>,
 }
 
 impl Feed {
-    pub(crate) fn new(next: EventIndex) -> Feed {
+    pub(crate) fn new(next: EventIndex, figures: Arc<Figures>) -> Feed {
         let recent = Recent {
             first: next,
             ..Recent::default()
         };
         Feed {
             recent: Mutex::new(recent),
+            figures,
             next: watch::Sender::new(Progress {
                 next,
                 closed: false,
@@ -57,6 +65,8 @@ impl Feed {
         {
             let mut recent = self.recent();
             for event in events {
+                let began_ms = recent.began_ms(&event);
+                self.figures.published(&event, began_ms);
                 recent.push(event);
             }
         }
@@ -88,6 +98,24 @@ impl Feed {
 }
 
 impl Recent {
+    /// When the execution of an event began, if the event ends it.
+    fn began_ms(&mut self, event: &Event) -> Option<i64> {
+        let id = event.shell_id?;
+        match &event.body {
+            EventBody::CommandStart { .. } => {
+                if self.begun.len() < BEGUN_MAX {
+                    self.begun.push((id, event.at_ms));
+                }
+                None
+            }
+            EventBody::Exit { .. } => {
+                let at = self.begun.iter().position(|(known, _)| *known == id)?;
+                Some(self.begun.swap_remove(at).1)
+            }
+            _ => None,
+        }
+    }
+
     fn push(&mut self, event: Event) {
         self.bytes += weight(&event);
         self.events.push_back(Arc::new(event));

@@ -17,6 +17,7 @@ mod engine;
 mod errors;
 mod failpoint;
 mod feed;
+mod figures;
 mod gate;
 mod keys;
 mod pipes;
@@ -53,6 +54,7 @@ pub use errors::{
     WaitError,
 };
 pub use feed::Follower;
+pub use figures::{Family, Value};
 pub use gate::{CannotRemember, CheckSpec, Checked, Checking, Gatekeeping, Scrutiny, check};
 /// Whether a process descends from another; here so that whoever listens needs
 /// no process tables of its own.

@@ -8,7 +8,8 @@ mod background;
 mod sandbox;
 
 use crate::commands::filter::Filter;
-use crate::config::{Listen, ModeName, StartupName};
+use crate::complete;
+use crate::config::{Listen, LogFormat, ModeName, StartupName};
 use crate::ink::When;
 use clap::{Args, Parser, Subcommand};
 use std::net::SocketAddr;
@@ -146,6 +147,12 @@ pub(crate) struct Serve {
     /// Listen on this Unix socket.
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
+    /// What is logged: a level, or a filter such as "info,glass_session=debug".
+    #[arg(long, value_name = "FILTER")]
+    pub log: Option<String>,
+    /// How it is logged.
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
     /// Keep the journal in this directory.
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
@@ -179,7 +186,7 @@ pub(crate) struct Run {
     /// The command, as one shell string.
     pub command: String,
     /// Run in this session.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "shell"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "shell"], add = complete::sessions())]
     pub session: Option<String>,
     /// Run in this directory.
     #[arg(long, value_name = "DIR")]
@@ -233,6 +240,7 @@ pub(crate) enum Session {
     /// Show a session.
     Show {
         /// The session's id.
+        #[arg(add = complete::sessions())]
         id: String,
         /// Print JSON.
         #[arg(long)]
@@ -241,6 +249,7 @@ pub(crate) enum Session {
     /// Cancel what runs in a session and end it.
     Dispose {
         /// The session's id.
+        #[arg(add = complete::sessions())]
         id: String,
         /// Print JSON.
         #[arg(long)]
@@ -286,6 +295,7 @@ pub(crate) struct SessionCreate {
 #[derive(Debug, Args)]
 pub(crate) struct Cancel {
     /// A session's id for what runs in it now, or the number of one execution.
+    #[arg(add = complete::sessions())]
     pub id: String,
 }
 
@@ -293,7 +303,7 @@ pub(crate) struct Cancel {
 #[derive(Debug, Args)]
 pub(crate) struct History {
     /// The session's id.
-    #[arg(required_unless_present = "grep")]
+    #[arg(required_unless_present = "grep", add = complete::sessions())]
     pub id: Option<String>,
     /// Print every event as JSON; with --grep, one JSON object for each answer.
     #[arg(long)]
@@ -313,6 +323,7 @@ pub(crate) struct History {
 #[derive(Debug, Args)]
 pub(crate) struct Output {
     /// The execution's number.
+    #[arg(add = complete::executions())]
     pub shell_id: u32,
     /// Begin at this byte.
     #[arg(long, default_value_t = 0)]

@@ -5,24 +5,14 @@ use crate::config::{self, Loaded, PROJECT_FILE, Settings, Sources};
 use crate::detach;
 use crate::dirs::{self, Dirs};
 use crate::error::{Failure, Kind};
-use glass_proto::shellglass::v1::shell_exec_client::ShellExecClient;
-use std::io;
+use crate::ink::Ink;
+use glass_client::DialError;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tonic::transport::{Channel, Endpoint};
 
 /// The contract's client.
-pub(crate) type Client = ShellExecClient<Channel>;
-
-/// Largest answer, in bytes: a result carries each stream once and both
-/// interleaved, each up to the threshold that the caller asked for.
-const ANSWER_BYTES_MAX: usize = 256 << 20;
-
-/// Bytes of output that may be under way to us.
-const WINDOW_BYTES: u32 = 4 << 20;
-
-/// Bytes of one HTTP/2 frame.
-const FRAME_BYTES_MAX: u32 = 1 << 20;
+pub(crate) type Client = glass_client::Calls;
 
 /// Pause between two tries to reach a daemon that is coming up.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
@@ -30,6 +20,8 @@ const RETRY_PAUSE: Duration = Duration::from_millis(20);
 /// Time after a failed start in which another daemon, which won the race, may
 /// still come up.
 const RACE_WINDOW: Duration = Duration::from_secs(2);
+
+pub(crate) use glass_client::dial;
 
 /// What every command that talks to the daemon needs.
 pub(crate) struct Context {
@@ -89,8 +81,8 @@ pub(crate) async fn connect(context: &Context) -> Result<Client, Failure> {
     let socket = context.socket()?;
     match dial(&socket).await {
         Ok(client) => Ok(client),
-        Err(error) if is_absent(&error) => start(context, &socket).await,
-        Err(error) => Err(unreachable(&socket, &error)),
+        Err(error) if error.is_absent() => start(context, &socket).await,
+        Err(error) => Err(unreachable(&error)),
     }
 }
 
@@ -106,51 +98,41 @@ async fn start(context: &Context, socket: &Path) -> Result<Client, Failure> {
     };
     loop {
         match dial(socket).await {
-            Ok(client) => return Ok(client),
+            Ok(client) => {
+                if let Ok(said) = &started {
+                    first_words(said);
+                }
+                return Ok(client);
+            }
             Err(error) if Instant::now() >= deadline => {
-                return Err(started.err().unwrap_or_else(|| unreachable(socket, &error)));
+                return Err(started.err().unwrap_or_else(|| unreachable(&error)));
             }
             Err(_) => tokio::time::sleep(RETRY_PAUSE).await,
         }
     }
 }
 
-/// Reaches the daemon at this socket.
-pub(crate) async fn dial(socket: &Path) -> Result<Client, tonic::transport::Error> {
-    // Room for floods: with the usual windows the daemon waits for us.
-    let endpoint = Endpoint::from_shared(format!("unix:{}", socket.display()))?
-        .initial_stream_window_size(WINDOW_BYTES)
-        .initial_connection_window_size(WINDOW_BYTES)
-        .max_frame_size(FRAME_BYTES_MAX);
-    let channel = endpoint.connect().await?;
-    Ok(ShellExecClient::new(channel).max_decoding_message_size(ANSWER_BYTES_MAX))
+/// Says where to watch, to a person who has just begun to use a daemon without
+/// knowing of it.
+fn first_words(said: &str) {
+    let stderr = std::io::stderr();
+    if !stderr.is_terminal() {
+        return;
+    }
+    let page = said
+        .trim_end()
+        .split_once(" and http")
+        .map(|(_, page)| page);
+    let watch = match page {
+        Some(page) => format!("watch at http{page}"),
+        None => "`shellglass attach ID` shows a session".to_owned(),
+    };
+    let line = format!("shellglass: a daemon runs in the background now; {watch}");
+    eprintln!("{}", Ink::of(&stderr).dim(&line));
 }
 
-/// Whether nobody listens there.
-fn is_absent(error: &tonic::transport::Error) -> bool {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(cause) = source {
-        if let Some(error) = cause.downcast_ref::<io::Error>() {
-            return matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
-            );
-        }
-        source = cause.source();
-    }
-    false
-}
-
-fn unreachable(socket: &Path, error: &tonic::transport::Error) -> Failure {
-    let mut cause: &(dyn std::error::Error + 'static) = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    let message = format!(
-        "the daemon at {} cannot be reached: {cause}",
-        socket.display()
-    );
-    Failure::new(Kind::Broken, message)
+fn unreachable(error: &DialError) -> Failure {
+    Failure::new(Kind::Broken, error.to_string())
         .hint("`shellglass serve` in another terminal shows what it has to say")
 }
 

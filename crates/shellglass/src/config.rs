@@ -27,7 +27,9 @@ pub(crate) use layers::{Loaded, Origins, Sources, load};
 pub(crate) use policy::{Elicit, Level};
 pub(crate) use redaction::RedactionSettings;
 pub(crate) use sandbox::KindName;
-pub(crate) use settings::{CgroupUse, DaemonSettings, Listen, ModeName, Settings, StartupName};
+pub(crate) use settings::{
+    CgroupUse, DaemonSettings, Listen, LogFormat, ModeName, Settings, StartupName,
+};
 pub(crate) use show::render;
 
 /// The configuration's JSON schema.

@@ -4,6 +4,7 @@
 mod cli;
 mod client;
 mod commands;
+mod complete;
 mod config;
 mod detach;
 mod dirs;
@@ -13,10 +14,14 @@ mod ink;
 mod stdout;
 mod when;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // A shell that wants completions says so in the environment.
+    clap_complete::CompleteEnv::with_factory(cli::Cli::command)
+        .var(complete::VARIABLE)
+        .complete();
     let cli = cli::Cli::parse();
     ink::choose(cli.color);
     match commands::dispatch(cli) {

@@ -256,9 +256,11 @@ fn feed(program: &str, arguments: &[&str], input: &str) -> Ran {
 fn completions_load_in_the_real_shells() {
     let home = Home::default();
     let completions = |shell: &str| home.cli(&["completions", shell]).quiet();
-    let script = completions("bash")
+    let path = on_path(&home);
+    let script = path.clone()
+        + &completions("bash")
         + "\ncomplete -p shellglass\n\
-        COMP_WORDS=(shellglass se) COMP_CWORD=1\n_shellglass shellglass se shellglass\n\
+        COMP_WORDS=(shellglass se) COMP_CWORD=1\n_clap_complete_shellglass shellglass se shellglass\n\
         echo \"${COMPREPLY[@]}\"\n";
     let bash = feed("bash", &["--norc", "-s"], &script).quiet();
     assert!(bash.contains("session") && bash.contains("serve"), "{bash}");
@@ -268,13 +270,120 @@ fn completions_load_in_the_real_shells() {
     let zsh = feed("zsh", &["-f", "-s"], &script);
     assert_eq!(
         (zsh.status, zsh.out().trim()),
-        (0, "_shellglass"),
+        (0, "_clap_dynamic_completer_shellglass"),
         "{zsh:?}"
     );
-    let script = completions("fish") + "\ncomplete -C 'shellglass se'\n";
+    let script = path + &completions("fish") + "\ncomplete -C 'shellglass se'\n";
     let fish = feed("fish", &["--no-config"], &script).quiet();
     assert!(fish.contains("session") && fish.contains("serve"), "{fish}");
     assert_eq!(home.cli(&["completions", "tcl"]).status, 2);
+}
+
+/// A line that puts a `shellglass` of this home on the path of a shell. What is
+/// tested may have another name.
+fn on_path(home: &Home) -> String {
+    let folder = home.path().join("bin");
+    std::fs::create_dir_all(&folder).unwrap();
+    let link = folder.join("shellglass");
+    if !link.exists() {
+        std::os::unix::fs::symlink(shellglass_tests::program(), &link).unwrap();
+    }
+    let home = home.path().display();
+    format!("export PATH={home}/bin:$PATH SHELLGLASS_HOME={home} HOME={home}\n")
+}
+
+/// What is offered behind these words, one in each line.
+fn offered(home: &Home, words: &[&str]) -> Vec<String> {
+    let mut line = home.line();
+    line.env("SHELLGLASS_COMPLETE", "bash")
+        .env("_CLAP_IFS", "\n")
+        .env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string())
+        .arg("--")
+        .args(words);
+    let offered = shellglass_tests::program::ran(&mut line).quiet();
+    offered.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn completions_know_sessions_and_start_no_daemon() {
+    let home = Home::default();
+    let words = ["shellglass", "session", "show", ""];
+    let has_session = |offers: &[String]| offers.iter().any(|offer| offer.starts_with("s-"));
+    assert!(!has_session(&offered(&home, &words)));
+    assert_eq!(home.daemons(), Vec::<u32>::new());
+    // A name that would do something in a shell that believes it.
+    let made = [
+        "session",
+        "create",
+        "--name",
+        "$(touch evil)\u{1b}[2J",
+        "--mode",
+        "line",
+    ];
+    let id = home.cli(&made).quiet().trim().to_owned();
+    let ran = home.cli(&["run", "--session", &id, "true"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    for words in [
+        ["shellglass", "session", "show", ""].as_slice(),
+        &["shellglass", "attach", "s-"],
+        &["shellglass", "history", ""],
+        &["shellglass", "run", "--session", ""],
+        &["shellglass", "cancel", ""],
+    ] {
+        let offers = offered(&home, words);
+        assert!(offers.contains(&id), "{words:?}: {offers:?}");
+    }
+    let shown = home.cli(&["session", "show", &id, "--json"]).quiet();
+    let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+    let number = shown["lastShellId"].to_string();
+    let offers = offered(&home, &["shellglass", "output", ""]);
+    assert!(offers.contains(&number), "{number}: {offers:?}");
+    // fish shows remarks; what stands in them is harmless.
+    let script = on_path(&home)
+        + &home.cli(&["completions", "fish"]).quiet()
+        + "\ncomplete -C 'shellglass attach s-'\n";
+    let fish = feed("fish", &["--no-config"], &script).quiet();
+    assert!(fish.contains(&id) && fish.contains("touch evil"), "{fish}");
+    assert!(!fish.contains('$') && !fish.contains('\u{1b}'), "{fish}");
+}
+
+/// What a command line says on a terminal.
+fn said_on_a_terminal(home: &Home, arguments: &[&str]) -> String {
+    use rustix::pty::OpenptFlags;
+    use std::io::Read as _;
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let master = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::grantpt(&master).unwrap();
+    rustix::pty::unlockpt(&master).unwrap();
+    let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags).unwrap();
+    let mut line = home.line();
+    line.args(arguments).env("NO_COLOR", "1");
+    // We keep an end of our own: what was said stays to be read.
+    let stderr = Stdio::from(slave.try_clone().unwrap());
+    let line = line.stdin(Stdio::null()).stdout(Stdio::piped());
+    let ran = finish(line.stderr(stderr).spawn().unwrap());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    rustix::io::ioctl_fionbio(&master, true).unwrap();
+    let mut said = Vec::new();
+    // It ends with an error: nothing more is there.
+    let _ = std::fs::File::from(master).read_to_end(&mut said);
+    drop(slave);
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+#[test]
+fn the_first_command_says_where_to_watch_and_the_second_does_not() {
+    let home = Home::default();
+    let first = said_on_a_terminal(&home, &["run", "true"]);
+    assert_eq!(first.lines().count(), 1, "{first:?}");
+    let token = std::fs::read_to_string(home.path().join("data/person.token")).unwrap();
+    let page = format!("/#token={}", token.trim());
+    assert!(first.contains("watch at http://127.0.0.1:"), "{first:?}");
+    assert!(first.trim_end().ends_with(&page), "{first:?}");
+    assert_eq!(said_on_a_terminal(&home, &["run", "true"]), "");
+    // Programs are told nothing.
+    let other = Home::default();
+    assert_eq!(other.cli(&["run", "true"]).quiet(), "");
 }
 
 #[test]

@@ -94,3 +94,99 @@ fn metrics_count_what_there_is() {
         assert!(text.contains(line), "{text}");
     }
 }
+
+/// The number that a page of metrics has for a name with its labels.
+fn number(page: &str, name: &str) -> f64 {
+    let of = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok();
+    let found = page.lines().find_map(of);
+    found.unwrap_or_else(|| panic!("no {name} in {page}"))
+}
+
+#[test]
+fn metrics_count_what_happened_and_name_nobody() {
+    let glass = Glass::start("[policy]\nagent = \"ask\"\n");
+    let bearer = glass.bearer("person");
+    for (command, status) in [
+        ("printf abcde", 200),
+        ("printf xyz >&2; exit 3 # hunter2", 200),
+        ("true", 200),
+    ] {
+        let body = serde_json::json!({"args": {"command": command}}).to_string();
+        let answer = glass.ask("POST", "/api/v1/Run", &[&bearer], body.as_bytes());
+        assert_eq!(answer.status, status, "{command}");
+    }
+    let answer = glass.ask("GET", "/metrics", &[&bearer], b"");
+    let page = String::from_utf8(answer.body).unwrap();
+    for (name, expected) in [
+        ("shellglass_sessions_created_total", 3.0),
+        ("shellglass_executions_started_total{sandbox=\"none\"}", 3.0),
+        (
+            "shellglass_executions_ended_total{outcome=\"success\"}",
+            2.0,
+        ),
+        (
+            "shellglass_executions_ended_total{outcome=\"failure\"}",
+            1.0,
+        ),
+        ("shellglass_output_bytes_total{stream=\"stdout\"}", 5.0),
+        ("shellglass_output_bytes_total{stream=\"stderr\"}", 3.0),
+        ("shellglass_output_dropped_bytes_total", 0.0),
+        ("shellglass_execution_duration_seconds_count", 3.0),
+        (
+            "shellglass_execution_duration_seconds_bucket{le=\"+Inf\"}",
+            3.0,
+        ),
+        ("shellglass_execution_wait_seconds_count", 3.0),
+        ("shellglass_journal_failures_total", 0.0),
+    ] {
+        assert_eq!(number(&page, name), expected, "{name}: {page}");
+    }
+    assert!(
+        number(&page, "shellglass_journal_write_seconds_count") > 0.0,
+        "{page}"
+    );
+    assert!(
+        number(&page, "shellglass_resident_memory_bytes") > 0.0,
+        "{page}"
+    );
+    let home = glass.daemon.home().display().to_string();
+    for private in ["hunter2", "printf", &home] {
+        assert!(!page.contains(private), "{private} in {page}");
+    }
+}
+
+#[test]
+fn a_log_is_json_where_that_is_wanted_and_has_no_secret_at_any_level() {
+    let glass =
+        Glass::start("[daemon]\nlog_format = \"json\"\nlog = \"trace,rmcp=trace,h2=trace\"\n");
+    let bearer = glass.bearer("person");
+    let secret = "hunter2-correct-horse";
+    let body = serde_json::json!({"args": {"command": format!("echo {secret}")}}).to_string();
+    let answer = glass.ask("POST", "/api/v1/Run", &[&bearer], body.as_bytes());
+    assert_eq!(answer.status, 200);
+    let hello = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": secret, "version": "1"},
+    }});
+    let accept = "Accept: application/json, text/event-stream";
+    let kind = "Content-Type: application/json";
+    let headers = [bearer.as_str(), accept, kind];
+    let answer = glass.ask("POST", "/mcp", &headers, hello.to_string().as_bytes());
+    assert_eq!(answer.status, 200);
+    // A wrong token is worth a word, and not the token.
+    let wrong = "Authorization: Bearer 0123456789abcdef0123456789abcdef-wrong";
+    assert_eq!(glass.ask("GET", "/metrics", &[wrong], b"").status, 401);
+    let log = glass.daemon.log();
+    assert!(log.lines().count() > 0, "nothing is logged");
+    for line in log.lines() {
+        let entry: serde_json::Value = serde_json::from_str(line).expect(line);
+        assert!(
+            entry["level"].is_string() && entry["target"].is_string(),
+            "{line}"
+        );
+    }
+    let token = bearer.rsplit(' ').next().unwrap();
+    for private in [secret, token, "0123456789abcdef-wrong"] {
+        assert!(!log.contains(private), "{private} in {log}");
+    }
+}

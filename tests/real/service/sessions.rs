@@ -360,7 +360,8 @@ async fn capabilities_name_shells_hosts_and_version() {
         );
     }
     assert_eq!(now.hosts, ["local"]);
-    assert!(!now.version.is_empty());
+    assert_eq!(now.version, glass_proto::WIRE_VERSION);
+    assert!(!now.program_version.is_empty());
     let watched = client.watch_capabilities(Empty {}).await.unwrap();
     let mut watched = watched.into_inner();
     assert_eq!(next(&mut watched).await, Some(now));

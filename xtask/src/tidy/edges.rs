@@ -7,6 +7,7 @@ use super::{Finding, Tree};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("glass-model", &[]),
     ("glass-adapt", &["glass-model", "glass-policy"]),
+    ("glass-client", &["glass-proto"]),
     ("glass-hooks", &["glass-spawn"]),
     ("glass-vt", &[]),
     ("glass-policy", &["glass-model"]),
@@ -37,6 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "shellglass",
         &[
             "glass-adapt",
+            "glass-client",
             "glass-hooks",
             "glass-model",
             "glass-policy",

@@ -1,10 +1,12 @@
-//! `/metrics`: a few numbers, as Prometheus reads them.
+//! `/metrics`: how the daemon is, as Prometheus reads it.
+//!
+//! No label has a text of somebody's: whoever may see this learns numbers.
 
+use super::numbers::{Page, process};
 use super::{Glass, SOCKETS_MAX};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Shows them.
@@ -19,8 +21,11 @@ pub(super) async fn show(State(glass): State<Arc<Glass>>, headers: HeaderMap) ->
         .filter(|view| view.running.is_some())
         .count();
     let queued: usize = sessions.iter().map(|view| view.queued).sum();
+    let longest = sessions.iter().map(|view| view.queued).max().unwrap_or(0);
     let open = SOCKETS_MAX - glass.sockets.available_permits();
-    let mut text = String::new();
+    let approvals = glass.engine.approvals(&caller).len();
+    let mut page = Page::default();
+    page.version(env!("CARGO_PKG_VERSION"));
     for (name, help, value) in [
         ("sessions", "Sessions that live.", sessions.len()),
         ("sessions_busy", "Sessions in which a command runs.", busy),
@@ -30,19 +35,23 @@ pub(super) async fn show(State(glass): State<Arc<Glass>>, headers: HeaderMap) ->
             queued,
         ),
         (
+            "session_queue_longest",
+            "Commands that wait in the session where most do.",
+            longest,
+        ),
+        (
             "approvals_pending",
             "Commands that wait for a person.",
-            glass.engine.approvals(&caller).len(),
+            approvals,
         ),
         ("websockets", "Views and event streams that are open.", open),
     ] {
-        writeln!(
-            text,
-            "# HELP shellglass_{name} {help}\n# TYPE shellglass_{name} gauge\n\
-             shellglass_{name} {value}"
-        )
-        .expect("a String takes everything");
+        page.gauge(name, help, value as u64);
     }
+    for family in glass.engine.figures() {
+        page.family(&family);
+    }
+    process(&mut page);
     let kind = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], text).into_response()
+    ([(header::CONTENT_TYPE, kind)], page.text()).into_response()
 }

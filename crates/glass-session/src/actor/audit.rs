@@ -48,6 +48,7 @@ impl Actor {
 
     /// A question has its answer, or needs none any more.
     pub(super) fn audit_answered(&self, id: ShellId, answer: &Answer, by: &str) -> Change {
+        self.context.figures.answered(answer.approve, by);
         let what = AuditKind::answered(ApprovalId(id), answer, by);
         Change::Audit(self.audit_entry(id, now_ms(), what))
     }

@@ -284,7 +284,11 @@ impl Actor {
         execution.launch = Some(launch);
         execution.slot = slot;
         execution.start = Some(start);
+        let waited_ms = started_ms - execution.started_ms;
         execution.started_ms = started_ms;
+        self.context
+            .figures
+            .began(execution.sandbox.kind, waited_ms);
         let timeout = u64::from(execution.timeout_ms);
         let deadline = (timeout > 0).then(|| Instant::now() + Duration::from_millis(timeout));
         let command = execution.command.clone();

@@ -39,7 +39,10 @@ impl Actor {
             self.retry_backlog();
         }
         if self.backlog.is_empty() {
-            match self.context.store.defer(&changes) {
+            let began = std::time::Instant::now();
+            let written = self.context.store.defer(&changes);
+            self.context.figures.journaled(began.elapsed());
+            match written {
                 Ok(()) => return self.conclude(aftermath),
                 Err(error) => self.cannot_write(&error),
             }
@@ -70,6 +73,7 @@ impl Actor {
 
     fn cannot_write(&mut self, error: &WriteError) {
         tracing::error!(session = %self.session.id, %error, "the journal cannot be written");
+        self.context.figures.journal_failed();
         self.retry_at = Some(Instant::now() + Duration::from_millis(RETRY_MS));
     }
 

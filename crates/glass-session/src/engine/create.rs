@@ -100,7 +100,9 @@ impl Engine {
 
     pub(super) fn context_commit(&self, session: &Session) -> Result<(), CreateError> {
         let change = Change::InsertSession(session.clone());
-        Ok(self.0.context.store.commit(&[change])?)
+        self.0.context.store.commit(&[change])?;
+        self.0.context.figures.made_session();
+        Ok(())
     }
 
     pub(super) fn plan_session(
@@ -304,7 +306,7 @@ impl Engine {
         };
         let id = session.id.clone();
         let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
-        let feed = Arc::new(Feed::new(next));
+        let feed = Arc::new(Feed::new(next, self.0.context.figures.clone()));
         let live = Live {
             secrets: context.detectors.secrets(&session.env),
             session: session.clone(),

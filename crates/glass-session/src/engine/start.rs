@@ -54,6 +54,7 @@ impl Engine {
             detectors,
             changes: watch::Sender::new(0),
             news: Arc::default(),
+            figures: Arc::default(),
         });
         let engine = Engine(Arc::new(Inner {
             context,

@@ -65,7 +65,7 @@ impl Engine {
         let id = live.session.id.clone();
         let live = Arc::new(Mutex::new(live));
         let next = ready.next();
-        let feed = Arc::new(Feed::new(next));
+        let feed = Arc::new(Feed::new(next, self.0.context.figures.clone()));
         let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
         let session = lock(&live).session.clone();
         let gate = Arc::new(SessionGate::new(session.chosen.clone()));

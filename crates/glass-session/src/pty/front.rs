@@ -163,6 +163,10 @@ impl Task {
         };
         let event = self.event_of(Some(id), start);
         execution.phase = Phase::Running;
+        let waited_ms = event.at_ms - execution.started_ms;
+        self.context
+            .figures
+            .began(execution.sandbox.kind, waited_ms);
         execution.started_ms = event.at_ms;
         execution.start = Some(event.index);
         execution.launch = Some(self.launched.id);

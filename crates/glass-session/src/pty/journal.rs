@@ -74,6 +74,7 @@ impl Task {
         while let Some((changes, events)) = self.backlog.pop_front() {
             if let Err(error) = self.context.store.defer(&changes) {
                 tracing::error!(session = %self.session.id, %error, "the journal cannot be written");
+                self.context.figures.journal_failed();
                 self.backlog.push_front((changes, events));
                 self.retry_at = Some(Instant::now() + RETRY);
                 return;

@@ -132,7 +132,10 @@ impl Task {
                 self.clients.resize(client, size);
                 self.vote();
             }
-            Order::Redraw { client } => self.draw(client),
+            Order::Redraw { client } => {
+                self.context.figures.view_fell_behind();
+                self.draw(client);
+            }
             // Those who have left are found out about after every order.
             Order::Left => {}
         }

@@ -175,6 +175,10 @@ impl Task {
         };
         let event = self.event_of(Some(id), start);
         plain.execution.start = Some(event.index);
+        let waited_ms = event.at_ms - plain.execution.started_ms;
+        self.context
+            .figures
+            .began(plain.execution.sandbox.kind, waited_ms);
         plain.execution.started_ms = event.at_ms;
         let began = Change::StartExecution {
             shell_id: id,

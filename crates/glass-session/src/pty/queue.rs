@@ -345,6 +345,7 @@ impl Task {
     }
 
     fn audit_answered(&self, execution: &Execution, answer: &Answer, by: &str) -> Change {
+        self.context.figures.answered(answer.approve, by);
         let what = AuditKind::answered(ApprovalId(execution.shell_id), answer, by);
         Change::Audit(self.audit_entry(execution, now_ms(), what))
     }

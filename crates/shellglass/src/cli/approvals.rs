@@ -34,6 +34,7 @@ pub(crate) enum ApprovalAction {
 #[derive(Debug, Args)]
 pub(crate) struct Approve {
     /// Which, as `approvals` shows it.
+    #[arg(add = crate::complete::approvals())]
     pub id: String,
     /// For how long: this command alone, commands like it in this session, or
     /// commands like it from now on.
@@ -48,6 +49,7 @@ pub(crate) struct Approve {
 #[derive(Debug, Args)]
 pub(crate) struct Deny {
     /// Which, as `approvals` shows it.
+    #[arg(add = crate::complete::approvals())]
     pub id: String,
     /// Why, for the one who asked.
     #[arg(long, default_value = "")]

@@ -7,6 +7,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub(crate) struct Attach {
     /// The session's id.
+    #[arg(add = crate::complete::sessions())]
     pub id: String,
     /// Hand over the keyboard: the terminal of a session that is one, and else
     /// its console, where each line is a command and `exit` leaves.

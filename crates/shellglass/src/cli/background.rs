@@ -9,6 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct Stdin {
     /// The execution's number.
+    #[arg(add = crate::complete::executions())]
     pub shell_id: u32,
     /// What to write.
     #[arg(
@@ -31,6 +32,7 @@ pub(crate) struct Stdin {
 #[derive(Debug, Args)]
 pub(crate) struct Wait {
     /// The execution's number.
+    #[arg(add = crate::complete::executions())]
     pub shell_id: u32,
     /// The execution ends.
     #[arg(long)]

@@ -45,7 +45,7 @@ fn in_this_process(plan: &Plan, is_detached: bool) -> Result<(), Failure> {
         // the leader of a session, who has no terminal to lose.
         let _ = rustix::process::setsid();
     }
-    log::start(&plan.settings.daemon.log)?;
+    log::start(&plan.settings.daemon)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers())
         .enable_all()

@@ -1,15 +1,36 @@
 //! `completions` and `man`: texts made from the command line's definition.
 
 use crate::cli::Cli;
+use crate::complete;
 use crate::error::{Failure, Kind};
 use crate::stdout;
 use clap::CommandFactory as _;
 use std::process::ExitCode;
 
+/// zsh runs the file of a completion as a function when it is first wanted, and
+/// must have its answer then, too.
+const AS_A_FUNCTION: &str = "
+if [ \"$funcstack[1]\" = \"_shellglass\" ]; then
+    _clap_dynamic_completer_shellglass \"$@\"
+fi
+";
+
 /// Prints completions for a shell.
 pub(super) fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
+    let shells = clap_complete::env::Shells::builtins();
+    let failed =
+        |error: String| Failure::new(Kind::Broken, format!("no completions can be made: {error}"));
+    let completer = shells
+        .completer(&shell.to_string())
+        .ok_or_else(|| failed(format!("{shell} is not known")))?;
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "shellglass", &mut text);
+    let name = "shellglass";
+    completer
+        .write_registration(complete::VARIABLE, name, name, name, &mut text)
+        .map_err(|error| failed(error.to_string()))?;
+    if shell == clap_complete::Shell::Zsh {
+        text.extend_from_slice(AS_A_FUNCTION.as_bytes());
+    }
     stdout::write(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -70,6 +70,8 @@ pub(crate) struct DaemonSettings {
     pub data_dir: String,
     /// What is logged: a level, or a filter such as "info,glass_session=debug".
     pub log: String,
+    /// How it is written: "text" for people, or "json", one object for each line.
+    pub log_format: LogFormat,
 }
 
 impl Default for DaemonSettings {
@@ -83,6 +85,30 @@ impl Default for DaemonSettings {
             socket: String::new(),
             data_dir: String::new(),
             log: "info".to_owned(),
+            log_format: LogFormat::Text,
+        }
+    }
+}
+
+/// How a log is written.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// One JSON object for each line.
+    Json,
+}
+
+impl LogFormat {
+    /// As it is written on a command line.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            LogFormat::Text => "text",
+            LogFormat::Json => "json",
         }
     }
 }

@@ -169,7 +169,10 @@ async fn running(mut client: client::Client, socket: &Path) -> Check {
     let calls = async {
         let capabilities = client.get_capabilities(Empty {}).await?.into_inner();
         let list = client.list_sessions(ListSessionsRequest::default()).await?;
-        Ok::<_, tonic::Status>((capabilities.version, list.into_inner().sessions.len()))
+        Ok::<_, tonic::Status>((
+            capabilities.program_version,
+            list.into_inner().sessions.len(),
+        ))
     };
     let ours = env!("CARGO_PKG_VERSION");
     match tokio::time::timeout(ANSWER_WITHIN, calls).await {

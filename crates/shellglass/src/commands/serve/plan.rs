@@ -45,6 +45,12 @@ impl Plan {
         if let Some(listen) = arguments.listen {
             settings.daemon.listen = listen;
         }
+        if let Some(filter) = &arguments.log {
+            settings.daemon.log.clone_from(filter);
+        }
+        if let Some(format) = arguments.log_format {
+            settings.daemon.log_format = format;
+        }
         exposure::put_flags(arguments, &mut settings.daemon)?;
         exposure::check(&settings.daemon)?;
         let data_dir = match &arguments.data_dir {
@@ -94,6 +100,12 @@ impl Plan {
         }
         if let Some(listen) = given.listen {
             arguments.extend(["--listen".into(), listen.to_string().into()]);
+        }
+        if let Some(filter) = &given.log {
+            arguments.extend(["--log".into(), filter.into()]);
+        }
+        if let Some(format) = given.log_format {
+            arguments.extend(["--log-format".into(), format.as_str().into()]);
         }
         arguments.extend(exposure::arguments(given)?);
         Ok(arguments)
