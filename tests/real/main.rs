@@ -21,6 +21,7 @@ mod matrix;
 mod mcp_lines;
 mod outputs;
 mod page;
+mod platforms;
 mod policy;
 mod redaction;
 mod roles;
