@@ -104,21 +104,26 @@ fn number(page: &str, name: &str) -> f64 {
 
 #[test]
 fn metrics_count_what_happened_and_name_nobody() {
-    let glass = Glass::start("[policy]\nagent = \"ask\"\n");
+    let glass = Glass::start("[policy]\nagent = \"ask\"\n[approvals]\nanswer_seconds = 1\n");
     let bearer = glass.bearer("person");
-    for (command, status) in [
-        ("printf abcde", 200),
-        ("printf xyz >&2; exit 3 # hunter2", 200),
-        ("true", 200),
-    ] {
-        let body = serde_json::json!({"args": {"command": command}}).to_string();
+    let mine = glass.session("person");
+    for command in ["printf abcde", "printf xyz >&2; (exit 3) # hunter2", "true"] {
+        let body = serde_json::json!({"sessionId": mine, "args": {"command": command}});
+        let body = body.to_string();
         let answer = glass.ask("POST", "/api/v1/Run", &[&bearer], body.as_bytes());
-        assert_eq!(answer.status, status, "{command}");
+        assert_eq!(answer.status, 200, "{command}");
     }
+    // Nobody answers this one.
+    let session = glass.session("agent");
+    let body = serde_json::json!({"sessionId": session, "args": {"command": "doubtful-command"}});
+    let body = body.to_string();
+    let agent = glass.bearer("agent");
+    let answer = glass.ask("POST", "/api/v1/Run", &[&agent], body.as_bytes());
+    assert!(answer.json()["rejected"].is_object(), "{answer:?}");
     let answer = glass.ask("GET", "/metrics", &[&bearer], b"");
     let page = String::from_utf8(answer.body).unwrap();
     for (name, expected) in [
-        ("shellglass_sessions_created_total", 3.0),
+        ("shellglass_sessions_created_total", 2.0),
         ("shellglass_executions_started_total{sandbox=\"none\"}", 3.0),
         (
             "shellglass_executions_ended_total{outcome=\"success\"}",
@@ -131,6 +136,16 @@ fn metrics_count_what_happened_and_name_nobody() {
         ("shellglass_output_bytes_total{stream=\"stdout\"}", 5.0),
         ("shellglass_output_bytes_total{stream=\"stderr\"}", 3.0),
         ("shellglass_output_dropped_bytes_total", 0.0),
+        (
+            "shellglass_executions_ended_total{outcome=\"rejected\"}",
+            1.0,
+        ),
+        ("shellglass_approvals_asked_total", 1.0),
+        (
+            "shellglass_approvals_answered_total{answer=\"lapsed\"}",
+            1.0,
+        ),
+        ("shellglass_approvals_pending", 0.0),
         ("shellglass_execution_duration_seconds_count", 3.0),
         (
             "shellglass_execution_duration_seconds_bucket{le=\"+Inf\"}",
@@ -150,7 +165,7 @@ fn metrics_count_what_happened_and_name_nobody() {
         "{page}"
     );
     let home = glass.daemon.home().display().to_string();
-    for private in ["hunter2", "printf", &home] {
+    for private in ["hunter2", "printf", "doubtful", &home] {
         assert!(!page.contains(private), "{private} in {page}");
     }
 }
@@ -177,7 +192,9 @@ fn a_log_is_json_where_that_is_wanted_and_has_no_secret_at_any_level() {
     let wrong = "Authorization: Bearer 0123456789abcdef0123456789abcdef-wrong";
     assert_eq!(glass.ask("GET", "/metrics", &[wrong], b"").status, 401);
     let log = glass.daemon.log();
-    assert!(log.lines().count() > 0, "nothing is logged");
+    for told in ["the daemon listens", "a session is made", "a command ended"] {
+        assert!(log.contains(told), "no '{told}' in {log}");
+    }
     for line in log.lines() {
         let entry: serde_json::Value = serde_json::from_str(line).expect(line);
         assert!(

@@ -114,6 +114,8 @@ impl Actor {
             return;
         };
         lock(&self.live).last = Some((shell_id, execution.command.clone(), outcome.code));
+        let took_ms = at_ms - execution.started_ms;
+        tracing::debug!(session = %self.session.id, shell = %shell_id, code = outcome.code, took_ms, "a command ended");
         self.context.note_change();
         execution.phase = Phase::Ended;
         execution.end = Some(index);

@@ -102,6 +102,7 @@ impl Engine {
         let change = Change::InsertSession(session.clone());
         self.0.context.store.commit(&[change])?;
         self.0.context.figures.made_session();
+        tracing::debug!(session = %session.id, mode = ?session.mode, "a session is made");
         Ok(())
     }
 

@@ -65,7 +65,10 @@ pub(super) async fn run(
     };
     let names = plan.settings.daemon.names.clone();
     let mut announced = Ok(());
-    let ready = |listening| announced = announce(&places(&listening, &tokens));
+    let ready = |listening: Listening| {
+        log_ready(&listening);
+        announced = announce(&places(&listening, &tokens));
+    };
     let mcp = mcp::mount(&mcp::Within {
         settings: &plan.settings,
         socket: &plan.socket,
@@ -89,6 +92,7 @@ pub(super) async fn run(
         }
     };
     let served = glass_server::serve(options, ready, stop).await;
+    tracing::info!("the daemon ends; what runs goes on");
     served.map_err(|error| Failure::new(Kind::Failed, with_causes(&error)))?;
     announced?;
     end.into()
@@ -222,6 +226,14 @@ fn redaction(plan: &Plan) -> Result<Option<Redaction>, Failure> {
         Failure::new(Kind::Usage, format!("[redaction] cannot be used: {error}"))
             .hint("`shellglass filter redact` tries the rules without a daemon")
     })
+}
+
+/// The log's first words; a token has no place in them.
+fn log_ready(listening: &Listening) {
+    let page = listening.page.as_deref().unwrap_or("none");
+    let version = env!("CARGO_PKG_VERSION");
+    let socket = listening.socket.display();
+    tracing::info!(version, %socket, page, "the daemon listens");
 }
 
 /// Where we listen, as a person copies it.
