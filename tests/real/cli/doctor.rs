@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use shellglass_tests::Daemon;
-use shellglass_tests::program::{Home, Ran, ran};
+use shellglass_tests::program::{Home, Ran, finish, piped, ran};
 use std::path::Path;
 
 /// What must work wherever the tests run.
@@ -62,7 +62,9 @@ fn files(folder: &Path) -> Vec<String> {
 #[test]
 fn doctor_tries_everything_and_leaves_nothing() {
     let home = Home::default();
-    let ran = home.cli(&["doctor", "--json"]);
+    let doctor = piped(home.line().args(["doctor", "--json"]));
+    let own = format!("shellglass-doctor-{}", doctor.id());
+    let ran = finish(doctor);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{ran:?}");
     let checks = checks(&ran);
     for (group, name) in WORKING {
@@ -77,11 +79,10 @@ fn doctor_tries_everything_and_leaves_nothing() {
     // Nothing was made in the directories of whoever asked, and nothing runs.
     assert_eq!(files(home.path()), Vec::<String>::new());
     assert_eq!(home.daemons(), Vec::<u32>::new());
-    let doctors = shellglass_tests::processes();
-    let left = doctors
-        .iter()
-        .filter(|(_, line)| line.contains(" serve") && line.contains("shellglass-doctor"));
-    assert_eq!(left.count(), 0, "{doctors:?}");
+    assert!(!std::env::temp_dir().join(&own).exists(), "{own}");
+    let mut left = shellglass_tests::processes();
+    left.retain(|(_, line)| line.contains(" serve") && line.contains(&own));
+    assert_eq!(left, []);
 }
 
 #[test]
