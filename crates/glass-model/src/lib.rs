@@ -34,6 +34,6 @@ pub use policy::{
 };
 pub use receipt::{LeftProcess, Peak, Receipt, Usage};
 pub use sandbox::{SandboxKind, SandboxPolicy};
-pub use session::{Mode, Role, Session, Shell, ShellKind, Startup, Stdin};
+pub use session::{LOCAL_HOST, Mode, Role, Session, Shell, ShellKind, Startup, Stdin};
 pub use signal::{core_dump_possible, signal_name, signal_of_exit_code};
 pub use walls::{FileId, Mount, Resources, View, WallBuild, Walls, makes_repository};

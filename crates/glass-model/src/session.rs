@@ -84,6 +84,16 @@ pub struct Shell {
     pub path: String,
 }
 
+/// The name of this machine among the hosts.
+pub const LOCAL_HOST: &str = "local";
+
+impl Session {
+    /// Whether it runs on another host.
+    pub fn is_elsewhere(&self) -> bool {
+        self.host != LOCAL_HOST
+    }
+}
+
 /// A session: what was asked for, and what is known of it now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
@@ -126,6 +136,9 @@ pub struct Session {
     pub chosen: Vec<String>,
     /// Set where its one execution is a background command.
     pub background: Option<Stdin>,
+    /// Where it runs: [`LOCAL_HOST`], the name of a host that is configured, or an
+    /// address such as `ssh://user@host:port`. It never becomes another one.
+    pub host: String,
     /// When it was made, in milliseconds since 1970.
     pub created_ms: i64,
     /// When something last happened in it.

@@ -45,7 +45,6 @@ const SOCKETS_MAX: usize = 256;
 pub(crate) struct Glass {
     pub(crate) engine: Engine,
     pub(crate) tokens: Tokens,
-    pub(crate) capabilities: serde_json::Value,
     addresses: Addresses,
     guesses: Guesses,
     /// Room for sockets; each holds a permit.
@@ -60,7 +59,6 @@ impl Glass {
     pub(crate) fn new(
         engine: Engine,
         tokens: Tokens,
-        capabilities: serde_json::Value,
         addresses: Addresses,
         grpc: Routes,
         mcp: Mcp,
@@ -68,7 +66,6 @@ impl Glass {
         Arc::new(Glass {
             engine,
             tokens,
-            capabilities,
             addresses,
             guesses: Guesses::default(),
             sockets: Arc::new(Semaphore::new(SOCKETS_MAX)),

@@ -154,7 +154,6 @@ pub async fn serve(
         tokens.clone(),
         page.clone().unwrap_or_default(),
     );
-    let capabilities = glass_proto::json::value(&service.capabilities());
     let routes = routes(service).await?;
     let router = Server::builder()
         .initial_stream_window_size(WINDOW_BYTES)
@@ -185,7 +184,7 @@ pub async fn serve(
     let over_unix = router.serve_with_incoming(peers);
     let over_tcp = async {
         if let (Some(tcp), Some(addresses)) = (tcp, addresses) {
-            let glass = Glass::new(engine, tokens, capabilities, addresses, routes, mcp);
+            let glass = Glass::new(engine, tokens, addresses, routes, mcp);
             http::serve(tcp, tls, glass.router()).await;
         }
         std::future::pending().await

@@ -6,8 +6,8 @@ use crate::auth::Tokens;
 use crate::messages::Messages;
 use crate::peer::PeerInfo;
 use crate::translate::{
-    answer_from_wire, approval_to_wire, check_from_wire, order_from_wire, session_to_wire,
-    spawn_from_wire, spec_from_wire, threshold_of, wait_from_wire, waited_to_wire,
+    answer_from_wire, approval_to_wire, check_from_wire, host_to_wire, order_from_wire,
+    session_to_wire, spawn_from_wire, spec_from_wire, threshold_of, wait_from_wire, waited_to_wire,
 };
 use crate::{audit, background, history, recording, search, status, text};
 use glass_model::{EventIndex, ShellId};
@@ -288,7 +288,7 @@ impl ShellExec for Service {
         request: Request<wire::Empty>,
     ) -> Result<Response<wire::Capabilities>, Status> {
         self.caller(&request)?;
-        Ok(Response::new(self.capabilities()))
+        Ok(Response::new(capabilities(&self.engine, &self.page)))
     }
 
     async fn watch_capabilities(
@@ -297,11 +297,20 @@ impl ShellExec for Service {
     ) -> Result<Response<Self::WatchCapabilitiesStream>, Status> {
         self.caller(&request)?;
         let (sender, receiver) = mpsc::channel(1);
-        let now = self.capabilities();
+        let (engine, page) = (self.engine.clone(), self.page.clone());
+        let mut changes = engine.host_changes();
         tokio::spawn(async move {
-            // They change only with the daemon, whose end closes the stream.
-            if sender.send(Ok(now)).await.is_ok() {
-                sender.closed().await;
+            loop {
+                changes.mark_unchanged();
+                let known = capabilities(&engine, &page);
+                if sender.send(Ok(known)).await.is_err() {
+                    return;
+                }
+                tokio::select! {
+                    // The daemon's end closes the stream.
+                    changed = changes.changed() => if changed.is_err() { return },
+                    () = sender.closed() => return,
+                }
             }
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
@@ -443,16 +452,16 @@ impl ShellExec for Service {
     }
 }
 
-impl Service {
-    pub(crate) fn capabilities(&self) -> wire::Capabilities {
-        wire::Capabilities {
-            raw_sandbox_supported: self.engine.enforces_all(),
-            sandbox_features: self.engine.sandbox_features(),
-            shells: self.engine.shells().to_vec(),
-            hosts: vec!["local".to_owned()],
-            version: glass_proto::WIRE_VERSION.to_owned(),
-            program_version: env!("CARGO_PKG_VERSION").to_owned(),
-            page: self.page.clone(),
-        }
+/// What can be had here now; `page` is the page's address.
+pub(crate) fn capabilities(engine: &Engine, page: &str) -> wire::Capabilities {
+    wire::Capabilities {
+        raw_sandbox_supported: engine.enforces_all(),
+        sandbox_features: engine.sandbox_features(),
+        shells: engine.shells().to_vec(),
+        hosts: engine.hosts_now(),
+        version: glass_proto::WIRE_VERSION.to_owned(),
+        program_version: env!("CARGO_PKG_VERSION").to_owned(),
+        page: page.to_owned(),
+        host_details: engine.hosts().into_iter().map(host_to_wire).collect(),
     }
 }

@@ -96,6 +96,13 @@ pub(crate) fn create(error: CreateError) -> Status {
             "dispose of some with 'shellglass session dispose', or raise limits.sessions_max",
         ),
         CreateError::Sandbox(refused) => sandbox(&refused),
+        CreateError::Host(refused) => {
+            let code = match refused.forbidden {
+                true => Code::PermissionDenied,
+                false => Code::InvalidArgument,
+            };
+            with_hint(code, message, &refused.hint)
+        }
         CreateError::Unsupported(_) => with_hint(
             Code::InvalidArgument,
             message,

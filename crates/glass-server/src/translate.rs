@@ -6,8 +6,8 @@ use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::{sandbox_from_wire, sandbox_to_wire};
 use glass_session::{
-    Background, CheckSpec, Held, OrderSpec, Origin, SessionSpec, SessionView, Target, WaitSpec,
-    Waited,
+    AgentUse, Background, CheckSpec, Held, HostState, HostView, OrderSpec, Origin, SessionSpec,
+    SessionView, Target, WaitSpec, Waited,
 };
 use std::time::Duration;
 use tonic::{Code, Status};
@@ -222,7 +222,7 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         mode: mode.into(),
         working_directory: session.cwd,
         shell: session.shell.path,
-        host: "local".to_owned(),
+        host: session.host,
         task_id: session.task,
         busy: running.is_some() || queued > 0,
         running: running.is_some(),
@@ -292,4 +292,25 @@ pub(crate) fn answer_from_wire(
         scope,
     };
     Ok((request.approval_id, answer))
+}
+
+pub(crate) fn host_to_wire(host: HostView) -> wire::HostInfo {
+    let state = match host.state {
+        HostState::Here => "here",
+        HostState::Up => "up",
+        HostState::Down => "down",
+        HostState::Idle => "idle",
+    };
+    let agents = match host.agents {
+        AgentUse::Deny => "deny",
+        AgentUse::Ask => "ask",
+        AgentUse::Allow => "allow",
+    };
+    wire::HostInfo {
+        name: host.name,
+        address: host.address,
+        state: state.to_owned(),
+        agents: agents.to_owned(),
+        problem: host.problem,
+    }
 }

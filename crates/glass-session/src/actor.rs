@@ -18,6 +18,7 @@ mod line;
 mod message;
 mod own_terminal;
 mod receipt;
+mod remote;
 mod rooms;
 mod wake;
 mod walls;
@@ -131,6 +132,8 @@ struct Running {
     oom_before: Option<u64>,
     /// Where callers write, if they may and have not ended it.
     stdin: Option<OwnedFd>,
+    /// Where its relay is told to stop it, if it runs elsewhere.
+    relay: Option<OwnedFd>,
     /// What it uses.
     cost: Cost,
 }

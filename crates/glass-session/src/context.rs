@@ -1,8 +1,9 @@
 //! What all sessions of a daemon share.
 
-use crate::engine::{Adapting, Timeouts, Wording};
+use crate::engine::{Adapting, Connections, Timeouts, Wording};
 use crate::figures::Figures;
 use crate::gate::{Gatekeeping, Remembered};
+use crate::hosts::Hosts;
 use crate::redaction::{Detectors, Redaction};
 use crate::repositories::Repositories;
 use crate::routes::Routes;
@@ -55,6 +56,8 @@ pub struct Settings {
     pub adapting: Option<Adapting>,
     /// How consoles look.
     pub console: glass_vt::console::Manner,
+    /// The other hosts, and the way to them.
+    pub hosts: Hosts,
 }
 
 /// What all sessions share.
@@ -70,6 +73,8 @@ pub(crate) struct Context {
     /// What people have allowed for always.
     pub(crate) remembered: Remembered,
     pub(crate) detectors: Detectors,
+    /// Which other hosts we are connected to.
+    pub(crate) connections: Connections,
     /// Counts what can be seen of any session from outside.
     pub(crate) changes: watch::Sender<u64>,
     /// Wakes whoever makes the pages of the terminals folder.

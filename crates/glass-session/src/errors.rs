@@ -56,6 +56,18 @@ impl From<Refusal> for NoWalls {
     }
 }
 
+/// A host that a session cannot be on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct NoHost {
+    /// Why.
+    pub why: String,
+    /// What to do next.
+    pub hint: String,
+    /// Whether somebody else might be on it.
+    pub forbidden: bool,
+}
+
 /// Why a session was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
@@ -87,6 +99,9 @@ pub enum CreateError {
     /// It asks for walls that cannot be had.
     #[error(transparent)]
     Sandbox(#[from] NoWalls),
+    /// It cannot be on this host.
+    #[error(transparent)]
+    Host(#[from] NoHost),
     /// It asks for something that is not there.
     #[error("{0}")]
     Unsupported(String),

@@ -7,6 +7,7 @@ mod files;
 mod mapping;
 mod remembered;
 
+use crate::hosts::{AgentUse, Elsewhere};
 use files::ProjectFiles;
 use glass_model::{
     Approval, ApprovalId, Decision, Execution, Reason, Role, SandboxPolicy, Session, ShellKind,
@@ -238,6 +239,8 @@ pub(crate) struct SessionGate {
     /// What an agent has chosen for the session that decides what words run:
     /// variables, or the shell.
     chosen: Vec<String>,
+    /// The host that its commands run on, where that is another one.
+    elsewhere: Option<Elsewhere>,
 }
 
 impl SessionGate {
@@ -246,6 +249,12 @@ impl SessionGate {
             chosen,
             ..SessionGate::default()
         }
+    }
+
+    /// The same for a session on another host.
+    pub(crate) fn at(mut self, elsewhere: Option<Elsewhere>) -> SessionGate {
+        self.elsewhere = elsewhere;
+        self
     }
 
     /// Reads a few small files, and takes up to a tenth of a second for a line
@@ -280,6 +289,13 @@ impl SessionGate {
         settings: &Gatekeeping,
         always: &Remembered,
     ) -> Weighed {
+        let host = self.elsewhere.as_ref();
+        let host = host.filter(|_| asked.role == Role::Agent);
+        if let Some(denied) = host.filter(|host| host.agents == AgentUse::Deny) {
+            let why = format!("agents may not use the host '{}'", denied.name);
+            return Weighed::denied("hosts", why);
+        }
+        let host = host.filter(|host| host.agents == AgentUse::Ask);
         if let Some(why) = self.ignores(command, asked) {
             return Weighed::denied("ignore file", why);
         }
@@ -287,8 +303,9 @@ impl SessionGate {
             Ok(rules) => rules,
             Err(why) => return Weighed::denied("project rules", why),
         };
-        let (decision, about_session) = match settings.scrutiny(asked.role) {
-            Scrutiny::Off => return Weighed::allowed("unchecked"),
+        let (mut decision, about_session) = match settings.scrutiny(asked.role) {
+            Scrutiny::Off if host.is_none() => return Weighed::allowed("unchecked"),
+            Scrutiny::Off => (Weighed::allowed("unchecked").decision, false),
             Scrutiny::Known => {
                 let mut decision = decide_known(command, &rules);
                 let is_read = asked.command.len() <= LINE_BYTES_MAX;
@@ -303,6 +320,9 @@ impl SessionGate {
                 (decision, about_session)
             }
         };
+        if let Some(host) = host {
+            without_walls(host, &mut decision);
+        }
         match decision.verdict {
             Verdict::Ask if asked.skip => Weighed::allowed("approval left out"),
             Verdict::Ask if !about_session && self.knows(asked) => {
@@ -424,6 +444,22 @@ fn folders(asked: &Asked) -> impl Iterator<Item = &Path> {
         Role::Person => 1,
     };
     asked.workspace.ancestors().take(most)
+}
+
+/// No walls of ours stand on another host, so whatever an agent runs there is a
+/// person's to allow, and no rule for commands here stands in for that.
+fn without_walls(host: &Elsewhere, decision: &mut Decision) {
+    decision.would_allow.clear();
+    if decision.verdict == Verdict::Allow {
+        decision.reasons.clear();
+    }
+    decision.verdict = decision.verdict.max(Verdict::Ask);
+    decision.reasons.push(Reason {
+        verdict: Verdict::Ask,
+        part: String::new(),
+        rule: None,
+        why: format!("it runs on '{}', where no walls are in force", host.name),
+    });
 }
 
 /// What was not looked at may be anything.

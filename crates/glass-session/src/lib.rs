@@ -19,6 +19,7 @@ mod failpoint;
 mod feed;
 mod figures;
 mod gate;
+mod hosts;
 mod keys;
 mod pipes;
 mod pty;
@@ -27,6 +28,7 @@ mod reader;
 mod ready;
 mod recording;
 mod redaction;
+mod remote;
 mod repositories;
 mod room;
 mod routes;
@@ -49,8 +51,9 @@ pub use engine::{
     OrderSpec, Origin, OutputFile, OutputPage, Projection, SearchError, SearchSpec, Searched,
     SessionSpec, SessionView, Spot, Target, Ticket, Timeouts, WaitSpec, Waited,
 };
+pub use engine::{HostState, HostView};
 pub use errors::{
-    AnswerError, CreateError, EngineError, ExecuteError, LookupError, NoWalls, StdinError,
+    AnswerError, CreateError, EngineError, ExecuteError, LookupError, NoHost, NoWalls, StdinError,
     WaitError,
 };
 pub use feed::Follower;
@@ -62,6 +65,7 @@ pub use glass_spawn::tree::peer_descends_from as descends_from;
 pub use glass_store::{AuditFilter, AuditPage, WriteError};
 /// How a console looks, and what stands before its line.
 pub use glass_vt::console::{Manner as ConsoleManner, TEMPLATE_DEFAULT as PROMPT_DEFAULT};
+pub use hosts::{AgentUse, Host, Hosts};
 pub use keys::{Key, first_key};
 pub use random::hex_128 as random_token;
 pub use reader::{Reader, Told, tell};

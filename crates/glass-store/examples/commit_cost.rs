@@ -96,6 +96,7 @@ fn session() -> Session {
         ephemeral: false,
         chosen: Vec::new(),
         background: None,
+        host: glass_model::LOCAL_HOST.to_owned(),
         created_ms: 0,
         active_ms: 0,
         disposed_ms: None,

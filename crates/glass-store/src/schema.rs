@@ -16,7 +16,7 @@ pub(crate) const SCHEMA_VERSION: i64 = 1 + MIGRATIONS.len() as i64;
 /// What became of the schema since, in order; the first leads from format 1 to
 /// format 2. A new database takes the same way, so that there is one shape and
 /// not two that should agree. What stands here stays as it is.
-const MIGRATIONS: &[&str] = &[GATE, AUDIT, CHOSEN, BACKGROUND, RECEIPTS];
+const MIGRATIONS: &[&str] = &[GATE, AUDIT, CHOSEN, BACKGROUND, RECEIPTS, HOSTS];
 
 /// What the maker of a session has chosen that decides what words run in it.
 const CHOSEN: &str = "ALTER TABLE sessions ADD COLUMN chosen BLOB;";
@@ -62,6 +62,9 @@ ALTER TABLE sessions ADD COLUMN background INTEGER NOT NULL DEFAULT 0;
 
 /// What commands cost and left behind.
 const RECEIPTS: &str = "ALTER TABLE executions ADD COLUMN receipt BLOB;";
+
+/// Where sessions run.
+const HOSTS: &str = "ALTER TABLE sessions ADD COLUMN host TEXT NOT NULL DEFAULT 'local';";
 
 /// How long a connection waits for another one, in milliseconds.
 const BUSY_MS: u64 = 5_000;

@@ -5,6 +5,7 @@ mod approvals;
 mod attach;
 mod audit;
 mod background;
+mod hosts;
 mod sandbox;
 
 use crate::commands::filter::Filter;
@@ -19,6 +20,7 @@ pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
 pub(crate) use attach::{Attach, SessionModeName};
 pub(crate) use audit::{Audit, AuditCommand, AuditVerify, PolicyReplay};
 pub(crate) use background::{Stdin, Wait};
+pub(crate) use hosts::{Hosts, Relay};
 pub(crate) use sandbox::SandboxFlags;
 
 /// Runs shell commands exactly, and lets people watch.
@@ -55,6 +57,9 @@ pub(crate) enum Command {
     /// Hold the children of a daemon.
     #[command(hide = true)]
     Keeper(Keeper),
+    /// Carry a command to another host.
+    #[command(hide = true)]
+    Relay(Relay),
     /// Run a command and exit as it did.
     Run(Run),
     /// Make, list, show and dispose of sessions.
@@ -62,6 +67,8 @@ pub(crate) enum Command {
     Session(Session),
     /// Show a session in this terminal.
     Attach(Attach),
+    /// Show the hosts that sessions can be on.
+    Hosts(Hosts),
     /// Cancel what runs.
     Cancel(Cancel),
     /// Show what ran in a session.
@@ -188,6 +195,9 @@ pub(crate) struct Run {
     /// Run in this session.
     #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "shell"], add = complete::sessions())]
     pub session: Option<String>,
+    /// Run on this host: its name in the configuration, or ssh://user@host:port.
+    #[arg(long, value_name = "HOST", conflicts_with = "session")]
+    pub host: Option<String>,
     /// Run in this directory.
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
@@ -260,6 +270,9 @@ pub(crate) enum Session {
 /// How a session is made.
 #[derive(Debug, Args)]
 pub(crate) struct SessionCreate {
+    /// Make it on this host: its name in the configuration, or ssh://user@host:port.
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
     /// Begin in this directory; the current one, if not given.
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,

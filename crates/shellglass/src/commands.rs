@@ -8,12 +8,14 @@ mod config;
 mod doctor;
 pub(crate) mod filter;
 mod history;
+mod hosts;
 mod keeper;
 mod mcp;
 mod output;
 mod page;
 mod policy;
 mod receipt;
+mod relay;
 mod run;
 mod serve;
 mod session;
@@ -33,9 +35,11 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Serve(arguments) => serve::serve(&arguments),
         Command::Keeper(arguments) => keeper::keep(&arguments),
+        Command::Relay(arguments) => relay::carry(arguments),
         Command::Run(arguments) => block_on(run::run(&arguments))?.map_err(Failure::of_run),
         Command::Session(command) => block_on(session::session(command))?,
         Command::Attach(arguments) => block_on(attach::attach(&arguments))?,
+        Command::Hosts(arguments) => block_on(hosts::hosts(&arguments))?,
         Command::Cancel(arguments) => block_on(cancel::cancel(&arguments))?,
         Command::History(arguments) => block_on(history::history(&arguments))?,
         Command::Output(arguments) => block_on(output::output(&arguments))?,

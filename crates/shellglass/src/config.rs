@@ -11,6 +11,7 @@ mod console;
 mod environment;
 mod error;
 mod hooks;
+mod hosts;
 mod layers;
 mod limits;
 mod nearest;

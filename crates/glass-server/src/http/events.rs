@@ -5,6 +5,7 @@
 
 use super::Glass;
 use super::socket::{Gone, Socket, Upgrade, accept};
+use crate::service::capabilities;
 use crate::translate::{approval_to_wire, session_to_wire};
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -31,9 +32,6 @@ pub(super) async fn open(
 
 async fn run(glass: Arc<Glass>, caller: Caller, mut socket: Socket) -> Result<(), Gone> {
     let mut changes = glass.engine.changes();
-    let capabilities = glass.capabilities.clone();
-    let told = json!({ "type": "capabilities", "capabilities": capabilities });
-    socket.tell(&told).await?;
     let mut known = Known::default();
     let mut is_first = true;
     loop {
@@ -63,6 +61,7 @@ async fn run(glass: Arc<Glass>, caller: Caller, mut socket: Socket) -> Result<()
 /// What a client has been told.
 #[derive(Default)]
 struct Known {
+    capabilities: Value,
     sessions: BTreeMap<String, Value>,
     approvals: BTreeMap<String, Value>,
     /// When what runs in a session began.
@@ -86,6 +85,11 @@ impl Known {
         });
         let approvals: BTreeMap<String, Value> = approvals.collect();
         let mut messages = Vec::new();
+        let capabilities = value(&capabilities(&glass.engine, &glass.addresses.page()));
+        if capabilities != self.capabilities {
+            messages.push(json!({ "type": "capabilities", "capabilities": capabilities }));
+            self.capabilities = capabilities;
+        }
         differences(&self.sessions, &sessions, &mut messages);
         for (id, approval) in &approvals {
             if !self.approvals.contains_key(id) {

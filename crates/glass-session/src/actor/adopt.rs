@@ -256,6 +256,13 @@ impl Actor {
         if let Some(channel) = child.fds.remove(REQUEST_LABEL) {
             // One that has read its request reads no other, or is gone.
             drop(shell::send_whole(&channel, &encoded.message));
+            if let Some(running) = self
+                .running
+                .as_mut()
+                .filter(|_| self.session.is_elsewhere())
+            {
+                running.relay = Some(channel);
+            }
         }
         crate::failpoint::hit("line-resent");
         Ok(())
@@ -308,6 +315,7 @@ impl Actor {
             deadline: (execution.timeout_ms > 0).then(|| Instant::now() + left),
             oom_before: glass_spawn::oom_kills(&launched(info)),
             stdin: None,
+            relay: None,
             cost: Cost::default(),
         }
     }

@@ -327,6 +327,7 @@ impl Actor {
             deadline,
             oom_before,
             stdin,
+            relay: None,
             cost: Cost::default(),
         });
         self.conclude(Aftermath {

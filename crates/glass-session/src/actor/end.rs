@@ -1,6 +1,7 @@
 //! Ending processes, and what is left of a shell when it has ended.
 
 use super::begin::tool_call_id;
+use super::remote::Stopping;
 use super::{Actor, Aftermath, absolute};
 use crate::context::variable_name;
 use crate::driver::{self, EXIT_STATE_NAME, State};
@@ -58,7 +59,7 @@ impl Actor {
             Manner::Interrupt { grace },
             self.shell_file(),
         )];
-        self.end_in_background(trees, Some(self.note_sender.clone()));
+        self.end_in_background(self.stopping(), trees, Some(self.note_sender.clone()));
         None
     }
 
@@ -74,7 +75,7 @@ impl Actor {
                 tree_end(launched, Scope::Everything, manner, self.shell_file())
             })
             .collect();
-        self.end_in_background(trees, Some(self.note_sender.clone()));
+        self.end_in_background(self.stopping(), trees, Some(self.note_sender.clone()));
         None
     }
 
@@ -87,11 +88,13 @@ impl Actor {
 
     fn end_in_background(
         &self,
+        stopping: Option<Stopping>,
         trees: Vec<TreeEnd>,
         tell: Option<tokio::sync::mpsc::UnboundedSender<Note>>,
     ) {
         tokio::task::spawn_blocking(move || {
-            let mut left = None;
+            // What runs elsewhere is ended first: its relay is the way to it.
+            let mut left = stopping.and_then(Stopping::stop);
             for tree in &trees {
                 if let Err(error) = tree::end(tree) {
                     left = Some(error.to_string());
@@ -111,13 +114,13 @@ impl Actor {
         };
         self.room.shell_killed = true;
         let tree = tree_end(&shell.launched, Scope::Everything, Manner::Kill, None);
-        self.end_in_background(vec![tree], None);
+        self.end_in_background(None, vec![tree], None);
     }
 
     /// Ends a child that has no task.
     pub(super) fn end_unneeded(&self, launched: Launched) {
         let tree = tree_end(&launched, Scope::Everything, Manner::Kill, None);
-        self.end_in_background(vec![tree], None);
+        self.end_in_background(None, vec![tree], None);
     }
 
     /// Lets go of the shell. Says whether its end was our doing.

@@ -36,6 +36,9 @@ impl Actor {
         if let Some(why) = self.is_ignored_now(id) {
             return Some(Input::NotAllowed(why));
         }
+        if self.session.is_elsewhere() {
+            return self.begin_remote(id).await;
+        }
         let Some(execution) = self.accepted.get(&id).cloned() else {
             return Some(Input::CannotRun("it is not known".to_owned()));
         };
@@ -99,6 +102,9 @@ impl Actor {
     /// What the shell of one command is told; one without a driver only waits
     /// for the word to go.
     pub(super) fn line_request(&self, execution: &Execution) -> Result<Encoded, RequestError> {
+        if self.session.is_elsewhere() {
+            return self.remote_request(execution);
+        }
         if self.is_plain(execution) {
             return Ok(Encoded {
                 message: b"\n".to_vec(),

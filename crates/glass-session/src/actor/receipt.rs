@@ -78,6 +78,9 @@ impl Actor {
     /// The receipt of an execution that ends now; none where nothing is known.
     pub(super) fn receipt(&mut self, id: ShellId) -> Option<Box<Receipt>> {
         let running = self.running.as_ref().filter(|run| run.shell_id == id)?;
+        if self.session.is_elsewhere() {
+            return None;
+        }
         let launch = running.launched.id;
         let is_warm = self.room.shell.as_ref().map(|shell| shell.id()) == Some(launch);
         let receipt = if is_warm {

@@ -92,8 +92,14 @@ impl Actor {
                     .is_some_and(|run| run.launched.id == id)
                 {
                     self.keep_line_state();
-                    self.note_usage(usage);
-                    self.take(Input::LineExited(status)).await;
+                    let input = if self.session.is_elsewhere() {
+                        // What the relay used is not what the command did.
+                        self.relay_ended()
+                    } else {
+                        self.note_usage(usage);
+                        Input::LineExited(status)
+                    };
+                    self.take(input).await;
                 }
                 self.forget_unused();
             }

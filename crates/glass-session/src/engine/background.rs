@@ -113,8 +113,12 @@ impl Engine {
             shell: from.shell.path.clone(),
             task: from.task.clone(),
             sandbox: from.sandbox.clone(),
-            workspace_root: from.workspace_root.clone(),
+            workspace_root: match from.is_elsewhere() {
+                true => String::new(),
+                false => from.workspace_root.clone(),
+            },
             startup: Some(from.startup),
+            host: from.host.clone(),
             ..named
         };
         let (mut session, workspace) = self.plan_session(caller, spec)?;

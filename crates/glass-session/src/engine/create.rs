@@ -5,12 +5,11 @@ use crate::actor::{Actor, Inheritance, Live, Parts, lock};
 use crate::context::{make_private, now_ms, set_variable, variable_name};
 use crate::errors::{CreateError, NoWalls};
 use crate::feed::Feed;
-use crate::gate::SessionGate;
 use crate::pty::may_type;
 use crate::sandbox::{check_restricts_nothing, has_walls};
 use crate::{driver, random, shells};
 use glass_model::{
-    EventIndex, Mode, Role, SandboxPolicy, Session, SessionId, Shell, Startup, Stdin,
+    EventIndex, LOCAL_HOST, Mode, Role, SandboxPolicy, Session, SessionId, Shell, Startup, Stdin,
 };
 use glass_sandbox::{Effective, Workspace};
 use glass_store::Change;
@@ -74,7 +73,8 @@ pub struct SessionSpec {
     pub workspace_root: String,
     /// Which start files its shell reads.
     pub startup: Option<Startup>,
-    /// Where it runs: empty or `local`.
+    /// Where it runs: `local`, a host's name or its address; empty is wherever sessions
+    /// go that do not say.
     pub host: String,
     /// Whether it is for one command alone.
     pub ephemeral: bool,
@@ -116,12 +116,8 @@ impl Engine {
         if lock(&self.0.sessions).len() >= max as usize {
             return Err(CreateError::TooMany { max });
         }
-        if !matches!(spec.host.as_str(), "" | "local") {
-            let why = format!(
-                "there is no host '{}'; this daemon has only 'local'",
-                spec.host
-            );
-            return Err(CreateError::Unsupported(why));
+        if let Some(elsewhere) = self.route(caller, &spec)? {
+            return self.plan_elsewhere(caller, spec, elsewhere);
         }
         let cwd = if spec.working_directory.is_empty() {
             settings.working_directory.clone()
@@ -157,7 +153,6 @@ impl Engine {
             None if drivable && !spec.ephemeral => Mode::Pipe,
             None => Mode::Line,
         };
-        let or = |value: u32, default: u32| if value == 0 { default } else { value };
         let now = now_ms();
         let session = Session {
             id: SessionId::from_random(random::bytes()),
@@ -173,12 +168,12 @@ impl Engine {
             sandbox: spec.sandbox,
             chosen,
             workspace_root: workspace.path().to_string_lossy().into_owned(),
-            scrollback: or(spec.scrollback, SCROLLBACK_LINES_DEFAULT)
-                .clamp(*SCROLLBACK_LINES.start(), *SCROLLBACK_LINES.end()),
-            cols: or(spec.cols, COLS_DEFAULT),
-            rows: or(spec.rows, ROWS_DEFAULT),
+            scrollback: scrollback(spec.scrollback),
+            cols: columns(spec.cols),
+            rows: rows(spec.rows),
             ephemeral: spec.ephemeral,
             background: spec.background,
+            host: LOCAL_HOST.to_owned(),
             created_ms: now,
             active_ms: now,
             disposed_ms: None,
@@ -327,12 +322,13 @@ impl Engine {
             .as_ref()
             .map(|workspace| self.rights(None, session.sandbox.as_ref(), session.owner, workspace));
         let policy = match rights {
+            _ if session.is_elsewhere() => SandboxPolicy::none(),
             Some(Ok(rights)) => rights.policy,
             // Commands that ask for nothing are refused; the others say what
             // they want.
             _ => SandboxPolicy::default(),
         };
-        let gate = Arc::new(SessionGate::new(session.chosen.clone()));
+        let gate = Arc::new(self.gate_of(&session));
         let handle = Handle {
             mailbox,
             live: live.clone(),
@@ -368,6 +364,25 @@ impl Engine {
         });
         Ok(())
     }
+}
+
+/// Lines of scrollback, within bounds.
+pub(super) fn scrollback(asked: u32) -> u32 {
+    or(asked, SCROLLBACK_LINES_DEFAULT).clamp(*SCROLLBACK_LINES.start(), *SCROLLBACK_LINES.end())
+}
+
+/// A view's width.
+pub(super) fn columns(asked: u32) -> u32 {
+    or(asked, COLS_DEFAULT)
+}
+
+/// A view's height.
+pub(super) fn rows(asked: u32) -> u32 {
+    or(asked, ROWS_DEFAULT)
+}
+
+fn or(value: u32, default: u32) -> u32 {
+    if value == 0 { default } else { value }
 }
 
 fn check_directory(path: &str) -> Result<(), CreateError> {

@@ -278,6 +278,9 @@ impl Engine {
         order: &OrderSpec,
     ) -> Result<SandboxPolicy, ExecuteError> {
         let refused = ExecuteError::Sandbox;
+        if session.is_elsewhere() {
+            return self.rights_elsewhere(session, order.sandbox.as_ref());
+        }
         let Some(workspace) = &handle.workspace else {
             return Err(refused(NoWalls {
                 why: format!("the workspace '{}' is gone", session.workspace_root),
@@ -362,6 +365,7 @@ impl Engine {
             .map(|view| view.session)
             .filter(|session| {
                 !session.ephemeral
+                    && !session.is_elsewhere()
                     && session.mode != Mode::Pty
                     && session.disposed_ms.is_none()
                     && (!task.is_empty() || session.task.is_empty())

@@ -1,6 +1,6 @@
 //! Beginning: everything that the last daemon left is taken up again.
 
-use super::{Engine, Inner, TELLING_MAX};
+use super::{Connections, Engine, Inner, TELLING_MAX};
 use crate::actor::{Child, Inheritance};
 use crate::context::{Context, Settings};
 use crate::errors::EngineError;
@@ -52,6 +52,7 @@ impl Engine {
             repositories: Repositories::default(),
             remembered,
             detectors,
+            connections: Connections::default(),
             changes: watch::Sender::new(0),
             news: Arc::default(),
             figures: Arc::default(),
@@ -70,6 +71,7 @@ impl Engine {
         engine.take_up_sessions().await?;
         engine.listen_to_keeper(events);
         engine.keep_pages();
+        engine.keep_connections();
         Ok(engine)
     }
 
@@ -140,9 +142,7 @@ impl Engine {
         let id = session.id.clone();
         // Who gave a variable is not known any more.
         let ours = self.0.context.settings.base_env.clone();
-        let workspace = self
-            .find_workspace(&session.workspace_root, &session.cwd)
-            .ok();
+        let workspace = self.workspace_of(&session).ok();
         if let Err(error) = self.spawn_actor(session, workspace, next, ours, Some(inheritance)) {
             tracing::error!(session = %id, %error, "a session could not be taken up");
         }
@@ -152,6 +152,9 @@ impl Engine {
         let keeper = &self.0.context.keeper;
         let mut children: HashMap<SessionId, Vec<Child>> = HashMap::new();
         for info in keeper.list().await? {
+            if self.take_up_connection(&info) {
+                continue;
+            }
             let Some(tag) = Tag::decode(&info.tag) else {
                 self.end_stray(&info).await?;
                 continue;

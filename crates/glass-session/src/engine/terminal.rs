@@ -5,7 +5,6 @@ use crate::actor::Child;
 use crate::context::now_ms;
 use crate::errors::{CreateError, EngineError, ExecuteError, LookupError, NoWalls};
 use crate::feed::Feed;
-use crate::gate::SessionGate;
 use crate::pty::{self, Adoption, Beginning, Ready, TerminalHandle};
 use crate::state::never_ran;
 use crate::tag::Tag;
@@ -46,12 +45,16 @@ impl Engine {
         session: &Session,
         ours: Vec<Vec<u8>>,
     ) -> Result<(), CreateError> {
-        let workspace = Arc::new(self.find_workspace(&session.workspace_root, &session.cwd)?);
-        let asked = session.sandbox.as_ref();
-        let rights = self.rights(None, asked, caller.role, &workspace)?;
+        let workspace = Arc::new(self.workspace_of(session)?);
+        let policy = if session.is_elsewhere() {
+            SandboxPolicy::none()
+        } else {
+            let asked = session.sandbox.as_ref();
+            self.rights(None, asked, caller.role, &workspace)?.policy
+        };
         let beginning = Beginning {
             session: session.clone(),
-            policy: rights.policy,
+            policy,
             workspace: workspace.clone(),
             ours,
         };
@@ -68,7 +71,7 @@ impl Engine {
         let feed = Arc::new(Feed::new(next, self.0.context.figures.clone()));
         let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
         let session = lock(&live).session.clone();
-        let gate = Arc::new(SessionGate::new(session.chosen.clone()));
+        let gate = Arc::new(self.gate_of(&session));
         let parts = (live.clone(), feed.clone(), gate.clone());
         let (task, terminal) = ready.into_task(parts.0, parts.1, parts.2, receiver)?;
         let handle = Handle {
@@ -122,8 +125,7 @@ impl Engine {
             return self.lose_terminal(&session, next, &executions);
         };
         let info = child.info.clone();
-        let workspace = self.find_workspace(&session.workspace_root, &session.cwd);
-        let workspace = workspace.ok().map(Arc::new);
+        let workspace = self.workspace_of(&session).ok().map(Arc::new);
         let front = self.settle_terminal(&session, &mut next, &running, &executions)?;
         let adoption = Adoption {
             session: session.clone(),

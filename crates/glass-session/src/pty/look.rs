@@ -72,7 +72,10 @@ impl Scene {
 impl Task {
     /// Something has begun or ended.
     pub(super) fn look_soon(&mut self) {
-        self.scan_at = Some(Instant::now() + FIRST_LOOK);
+        // What runs on another host cannot be seen from here.
+        if !self.session.is_elsewhere() {
+            self.scan_at = Some(Instant::now() + FIRST_LOOK);
+        }
     }
 
     /// Looks, aside: a file system may take its time.

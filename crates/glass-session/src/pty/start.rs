@@ -11,11 +11,13 @@ use super::sizing::Sizing;
 use super::walls::{Walls, plan_walls};
 use super::{Ending, Insight, Parts, TERMINAL_LABEL, Task};
 use crate::actor::{Live, Message};
-use crate::context::{Context, make_private, now_ms, variable_name};
+use crate::context::{Context, make_private, now_ms, set_variable, variable_name};
+use crate::errors::NoHost;
 use crate::feed::Feed;
 use crate::gate::SessionGate;
 use crate::pty::{ORDERS_MAX, Order, TerminalHandle};
 use crate::recording::{Begun, Recording};
+use crate::remote::terminal_command;
 use crate::sandbox::{Enclosure, Setting, has_walls};
 use crate::shell::{WALLS_LABEL, existing_directory, walls_channel};
 use crate::tag::Tag;
@@ -30,7 +32,9 @@ use glass_vt::Nonce;
 use glass_vt::screen::ScreenSize;
 use glass_vt::sieve::Sieve;
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::sync::{Semaphore, mpsc};
@@ -67,7 +71,8 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
     let size = size_of(session);
     let shell_id = context.store.next_shell_id();
     // Not from a name that anybody could have made up.
-    let nonce = speaks(session.shell.kind).then(crate::random::hex_128);
+    let is_here = !session.is_elsewhere();
+    let nonce = (is_here && speaks(session.shell.kind)).then(crate::random::hex_128);
     let place = Place {
         shell_id,
         size,
@@ -106,6 +111,7 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
             insight: Insight {
                 integration: match &nonce {
                     Some(_) => "none: the shell is starting".to_owned(),
+                    None if !is_here => "none: the shell is on another host".to_owned(),
                     None => "none: this shell does not mark its commands".to_owned(),
                 },
                 nonce,
@@ -247,7 +253,10 @@ pub(super) fn size_of(session: &Session) -> ScreenSize {
 
 fn plan_execution(beginning: &Beginning, shell_id: ShellId, launched: &Launched) -> Execution {
     let session = &beginning.session;
-    let argv = argv(&session.shell, session.startup);
+    let argv = match session.is_elsewhere() {
+        true => vec![b"ssh".to_vec(), session.host.clone().into_bytes()],
+        false => argv(&session.shell, session.startup),
+    };
     let words: Vec<String> = argv
         .iter()
         .map(|word| String::from_utf8_lossy(word).into_owned())
@@ -404,7 +413,13 @@ async fn spawn(
         held.push((WALLS_LABEL.to_owned(), control.try_clone_to_owned()?));
     }
     let name = format!("{}-{}", session.id, crate::random::nonce());
+    let mut program = session.shell.path.clone().into_bytes();
     let (argv, env) = match nonce {
+        _ if session.is_elsewhere() => {
+            let argv = ssh_argv(context, session).map_err(std::io::Error::other)?;
+            program.clone_from(&argv[0]);
+            (argv, ssh_env(context))
+        }
         Some(nonce) => {
             let room = context.session_dir(session).join(ROOM);
             let (shell, startup) = (&session.shell, session.startup);
@@ -413,10 +428,14 @@ async fn spawn(
         }
         None => (argv(&session.shell, session.startup), setting.env),
     };
+    let env = match session.is_elsewhere() {
+        true => env,
+        false => context.shell_env(session, env),
+    };
     let plan = LaunchPlan {
-        program: session.shell.path.clone().into_bytes(),
+        program,
         argv,
-        env: context.shell_env(session, env),
+        env,
         cwd: setting.cwd.into_bytes(),
         cgroup: context.cgroup_name(&name),
         resources: context.resources(),
@@ -439,6 +458,24 @@ async fn spawn(
     Ok((launched, pair.master, gate))
 }
 
+/// `ssh` in place of a shell, at a terminal where a person answers what it asks.
+fn ssh_argv(context: &Context, session: &Session) -> Result<Vec<Vec<u8>>, NoHost> {
+    let hosts = &context.settings.hosts;
+    let elsewhere = hosts.resolve(&session.host)?;
+    let begin = match session.cwd.as_str() {
+        "~" => None,
+        directory => terminal_command(directory),
+    };
+    let words = hosts.ssh.terminal(&elsewhere.address, begin.as_deref());
+    Ok(words.into_iter().map(OsString::into_vec).collect())
+}
+
+fn ssh_env(context: &Context) -> Vec<Vec<u8>> {
+    let mut env = context.ssh_env();
+    set_variable(&mut env, "TERM", "xterm-256color");
+    env
+}
+
 pub(super) fn open_gate(gate: OwnedFd) -> std::io::Result<()> {
     rustix::io::write(&gate, b"\n")?;
     Ok(())
@@ -453,7 +490,10 @@ pub(super) async fn setting(
     let mut env = session.env.clone();
     env.retain(|entry| !STALE.contains(&variable_name(entry)));
     if !has_walls(&beginning.policy) {
-        let cwd = existing_directory(&session.cwd);
+        let cwd = match session.is_elsewhere() {
+            true => "/".to_owned(),
+            false => existing_directory(&session.cwd),
+        };
         let walls = None;
         return Ok((Setting { env, cwd, walls }, None));
     }

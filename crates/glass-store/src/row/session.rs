@@ -15,13 +15,13 @@ pub(crate) const SELECT: &str = "SELECT id, name, task, owner, mode, auto, shell
      shell_path, startup, cwd, env, sandbox, workspace_root, scrollback, cols, rows, ephemeral, \
      created_ms, max(active_ms, coalesce((SELECT at_ms FROM events AS last \
      WHERE last.session = row ORDER BY idx DESC LIMIT 1), active_ms)), disposed_ms, chosen, \
-     background \
+     background, host \
      FROM sessions JOIN session_env AS env ON env.session = row";
 
 const INSERT: &str = "INSERT INTO sessions (id, name, task, owner, mode, auto, shell_kind, \
      shell_path, startup, cwd, sandbox, workspace_root, scrollback, cols, rows, ephemeral, \
-     created_ms, active_ms, disposed_ms, chosen, background) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
-     ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
+     created_ms, active_ms, disposed_ms, chosen, background, host) VALUES (?1, ?2, ?3, ?4, ?5, \
+     ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
 
 /// Writes a new session and returns its row.
 pub(crate) fn insert(conn: &Connection, session: &Session) -> rusqlite::Result<i64> {
@@ -47,6 +47,7 @@ pub(crate) fn insert(conn: &Connection, session: &Session) -> rusqlite::Result<i
         session.disposed_ms,
         texts_column(&session.chosen),
         background_column(session.background),
+        session.host,
     ])?;
     let row = conn.last_insert_rowid();
     write_env(conn, row, &session.env)?;
@@ -176,5 +177,6 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session, ReadError> {
         active_ms: row.get(18)?,
         disposed_ms: row.get(19)?,
         background: background_of(row.get(21)?)?,
+        host: row.get(22)?,
     })
 }

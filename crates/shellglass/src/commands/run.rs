@@ -128,6 +128,7 @@ fn request(context: &Context, arguments: &Run) -> Result<ExecuteRequest, Failure
     let is_ephemeral = session_id.is_empty();
     let working_directory = match (&arguments.cwd, is_ephemeral) {
         (None, false) => String::new(),
+        (cwd, _) if is_elsewhere(arguments.host.as_deref()) => there(cwd.as_deref())?,
         (cwd, _) => directory(cwd.as_deref())?,
     };
     let args = ShellArgs {
@@ -152,7 +153,9 @@ fn request(context: &Context, arguments: &Run) -> Result<ExecuteRequest, Failure
         },
         ephemeral,
         tty: arguments.tty,
-        enable_write_shell_stdin_tool: arguments.background && !arguments.no_stdin,
+        enable_write_shell_stdin_tool: arguments.background
+            && !arguments.no_stdin
+            && !is_elsewhere(arguments.host.as_deref()),
         ..ExecuteRequest::default()
     })
 }
@@ -164,6 +167,21 @@ fn ephemeral(
     working_directory: String,
 ) -> CreateSessionRequest {
     let defaults = &context.loaded.settings.session;
+    if let Some(host) = arguments
+        .host
+        .as_ref()
+        .filter(|host| is_elsewhere(Some(host)))
+    {
+        // Nothing of this machine is of use there.
+        return CreateSessionRequest {
+            working_directory,
+            env: arguments.env.iter().cloned().collect(),
+            shell: arguments.shell.clone().unwrap_or_default(),
+            mode: mode(arguments.mode.unwrap_or(ModeName::Auto)).into(),
+            host: host.clone(),
+            ..CreateSessionRequest::default()
+        };
+    }
     let mut env = environment::inherited(std::env::vars_os(), &defaults.scrub_env);
     env.extend(defaults.env.clone());
     env.extend(arguments.env.iter().cloned());
@@ -182,6 +200,18 @@ fn ephemeral(
         rows: size.1,
         ..CreateSessionRequest::default()
     }
+}
+
+/// Whether a host is another machine.
+pub(super) fn is_elsewhere(host: Option<&str>) -> bool {
+    host.is_some_and(|host| host != glass_model::LOCAL_HOST)
+}
+
+/// A directory of another machine, as it is given.
+pub(super) fn there(given: Option<&Path>) -> Result<String, Failure> {
+    let path = given.unwrap_or(Path::new("")).as_os_str();
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| Failure::new(Kind::Usage, "the directory has a name that is not UTF-8"))
 }
 
 /// Whole milliseconds, at least one: 0 would be no limit.

@@ -2,9 +2,10 @@
 
 use crate::cli::{Session as Command, SessionCreate, SessionModeName};
 use crate::client::{Client, Context, connect};
-use crate::commands::run::{directory, mode};
+use crate::commands::run::{directory, is_elsewhere, mode, there};
 use crate::error::Failure;
 use crate::stdout;
+use glass_model::LOCAL_HOST;
 use glass_proto::json;
 use glass_proto::shellglass::v1::{
     CreateSessionRequest, ListSessionsRequest, Session, SessionMode, SessionRef,
@@ -43,6 +44,9 @@ async fn create(
     client: &mut Client,
     arguments: SessionCreate,
 ) -> Result<(), Failure> {
+    if is_elsewhere(arguments.host.as_deref()) {
+        return create_elsewhere(client, arguments).await;
+    }
     let defaults = &context.loaded.settings.session;
     let workspace = arguments.workspace.as_deref();
     let mut env: std::collections::HashMap<_, _> = defaults.env.clone().into_iter().collect();
@@ -67,6 +71,29 @@ async fn create(
             .unwrap_or(defaults.startup)
             .as_str()
             .to_owned(),
+        host: arguments.host.unwrap_or_else(|| LOCAL_HOST.to_owned()),
+        ..CreateSessionRequest::default()
+    };
+    let session = client.create_session(request).await?.into_inner();
+    print(&session, arguments.json, |session| {
+        format!("{}\n", session.session_id)
+    })
+}
+
+/// A session on another host. What is configured for sessions here says nothing
+/// about it.
+async fn create_elsewhere(client: &mut Client, arguments: SessionCreate) -> Result<(), Failure> {
+    let workspace = arguments.workspace.as_deref();
+    let request = CreateSessionRequest {
+        working_directory: there(arguments.cwd.as_deref())?,
+        workspace_root: there(workspace)?,
+        env: arguments.env.into_iter().collect(),
+        shell: arguments.shell.unwrap_or_default(),
+        mode: arguments.mode.map_or(SessionMode::Auto, wire_mode).into(),
+        name: arguments.name,
+        task_id: arguments.task,
+        sandbox_policy: arguments.sandbox.policy(),
+        host: arguments.host.unwrap_or_default(),
         ..CreateSessionRequest::default()
     };
     let session = client.create_session(request).await?.into_inner();

@@ -32,8 +32,10 @@ pub(crate) fn read(
 
 /// The value that a variable gives. Commas would cut a hook's command apart.
 fn given(section: &str, default: &toml::Value, text: &str) -> Result<toml::Value, String> {
-    if section == "hooks" {
-        return Err("hooks are set in the configuration's file alone".to_owned());
+    if section == "hooks" || section == "hosts" {
+        return Err(format!(
+            "{section} are set in the configuration's file alone"
+        ));
     }
     value(default, text)
 }

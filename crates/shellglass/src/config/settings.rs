@@ -6,6 +6,7 @@ use super::adapters::AdapterSettings;
 use super::commands::CommandSettings;
 use super::console::ConsoleSettings;
 use super::hooks::HookSettings;
+use super::hosts::HostSettings;
 use super::limits::LimitSettings;
 use super::policy::{ApprovalSettings, PolicySettings};
 use super::redaction::RedactionSettings;
@@ -45,6 +46,8 @@ pub(crate) struct Settings {
     pub adapters: AdapterSettings,
     /// How the console of a pipe or line session looks.
     pub console: ConsoleSettings,
+    /// Other machines that sessions can be on.
+    pub hosts: HostSettings,
 }
 
 /// The daemon itself.

@@ -12,7 +12,9 @@ use crate::error::{Failure, Kind, with_causes};
 use glass_model::Limits;
 use glass_proto::{json, parsing_result, sandbox_to_wire};
 use glass_server::{Listening, Options, Tcp, Tokens};
-use glass_session::{Adapting, ConsoleManner, Engine, Redaction, Settings, Timeouts, Wording};
+use glass_session::{
+    Adapting, ConsoleManner, Engine, Hosts, Redaction, Settings, Timeouts, Wording,
+};
 use glass_spawn::{Keeper, KeeperEvent, start_keeper};
 use glass_store::{OpenError, Store};
 use rustix::io::Errno;
@@ -21,6 +23,7 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
@@ -57,6 +60,7 @@ pub(super) async fn run(
     let engine = started.map_err(|error| Failure::new(Kind::Failed, with_causes(&error)))?;
     let _pid_file = PidFile::write(plan.pid_file())?;
     tokio::spawn(keep_within_quotas(engine.clone()));
+    let leaving = engine.clone();
     let keeper_lost = engine.keeper_lost();
     let listen = match plan.settings.daemon.listen {
         Listen::Auto => Tcp::Near(USUAL_ADDRESS),
@@ -92,6 +96,7 @@ pub(super) async fn run(
         }
     };
     let served = glass_server::serve(options, ready, stop).await;
+    leaving.disconnect().await;
     tracing::info!("the daemon ends; what runs goes on");
     served.map_err(|error| Failure::new(Kind::Failed, with_causes(&error)))?;
     announced?;
@@ -159,12 +164,7 @@ fn no_journal(error: OpenError) -> Failure {
 }
 
 async fn reach_keeper(plan: &Plan) -> Result<(Keeper, mpsc::Receiver<KeeperEvent>), Failure> {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::new(
-            Kind::Broken,
-            format!("our own program cannot be found: {error}"),
-        )
-    })?;
+    let program = own_program()?;
     let socket = plan.keeper_socket();
     let arguments: Vec<OsString> = vec![
         "keeper".into(),
@@ -204,6 +204,22 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
         adapting: adapting(plan)?,
         timeouts: Timeouts::from(&plan.settings.commands),
         console: ConsoleManner::from(&plan.settings.console),
+        hosts: hosts(plan)?,
+    })
+}
+
+/// The other hosts. Our own program stands beside what runs there.
+fn hosts(plan: &Plan) -> Result<Hosts, Failure> {
+    let hosts = plan.settings.hosts.hosts(own_program()?);
+    hosts.map_err(|why| Failure::new(Kind::Usage, format!("[hosts] cannot be used: {why}")))
+}
+
+fn own_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| {
+        Failure::new(
+            Kind::Broken,
+            format!("our own program cannot be found: {error}"),
+        )
     })
 }
 

@@ -1,0 +1,32 @@
+//! Other hosts: what a person types, and what the keeper starts.
+
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The first is where sessions go that do not say; `up` and `down` say whether the
+/// daemon is connected to a host. One that it keeps no connection to is reached when
+/// it is needed.
+#[derive(Debug, Args)]
+pub(crate) struct Hosts {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Waits for its word on standard input, and leaves how the command ended in a file.
+#[derive(Debug, Args)]
+pub(crate) struct Relay {
+    /// The number of the execution.
+    #[arg(long)]
+    pub number: u64,
+    /// The session's directory.
+    #[arg(long)]
+    pub dir: PathBuf,
+    /// Where ssh writes what it has to say.
+    #[arg(long)]
+    pub log: PathBuf,
+    /// ssh and its arguments.
+    #[arg(last = true, required = true)]
+    pub ssh: Vec<OsString>,
+}
