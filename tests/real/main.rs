@@ -14,6 +14,7 @@ mod exact;
 mod filters;
 mod forge;
 mod hooks;
+mod hosts;
 mod journal;
 mod keeper;
 mod left_behind;

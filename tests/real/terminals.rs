@@ -18,4 +18,4 @@ mod sizes;
 mod spoof;
 mod tmux;
 mod tty;
-mod viewer;
+pub mod viewer;

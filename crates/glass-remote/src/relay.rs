@@ -39,7 +39,7 @@ const LEAVE_MS_MAX: u64 = 1_000;
 const LOG_BYTES_MAX: u64 = 16 * 1024;
 
 /// How many of its last lines are told.
-const LOG_LINES_MAX: usize = 4;
+const LOG_LINES_MAX: usize = 2;
 
 /// What to carry, and how.
 #[derive(Clone, Debug)]

@@ -3,11 +3,12 @@
 //! is decided about elsewhere, and is the wall.
 
 mod check;
+mod elsewhere;
 mod files;
 mod mapping;
 mod remembered;
 
-use crate::hosts::{AgentUse, Elsewhere};
+use crate::hosts::Elsewhere;
 use files::ProjectFiles;
 use glass_model::{
     Approval, ApprovalId, Decision, Execution, Reason, Role, SandboxPolicy, Session, ShellKind,
@@ -289,13 +290,10 @@ impl SessionGate {
         settings: &Gatekeeping,
         always: &Remembered,
     ) -> Weighed {
-        let host = self.elsewhere.as_ref();
-        let host = host.filter(|_| asked.role == Role::Agent);
-        if let Some(denied) = host.filter(|host| host.agents == AgentUse::Deny) {
-            let why = format!("agents may not use the host '{}'", denied.name);
-            return Weighed::denied("hosts", why);
-        }
-        let host = host.filter(|host| host.agents == AgentUse::Ask);
+        let host = match elsewhere::asked_about(self.elsewhere.as_ref(), asked.role) {
+            Ok(host) => host,
+            Err(why) => return Weighed::denied("hosts", why),
+        };
         if let Some(why) = self.ignores(command, asked) {
             return Weighed::denied("ignore file", why);
         }
@@ -321,7 +319,7 @@ impl SessionGate {
             }
         };
         if let Some(host) = host {
-            without_walls(host, &mut decision);
+            elsewhere::without_walls(host, &mut decision);
         }
         match decision.verdict {
             Verdict::Ask if asked.skip => Weighed::allowed("approval left out"),
@@ -444,22 +442,6 @@ fn folders(asked: &Asked) -> impl Iterator<Item = &Path> {
         Role::Person => 1,
     };
     asked.workspace.ancestors().take(most)
-}
-
-/// No walls of ours stand on another host, so whatever an agent runs there is a
-/// person's to allow, and no rule for commands here stands in for that.
-fn without_walls(host: &Elsewhere, decision: &mut Decision) {
-    decision.would_allow.clear();
-    if decision.verdict == Verdict::Allow {
-        decision.reasons.clear();
-    }
-    decision.verdict = decision.verdict.max(Verdict::Ask);
-    decision.reasons.push(Reason {
-        verdict: Verdict::Ask,
-        part: String::new(),
-        rule: None,
-        why: format!("it runs on '{}', where no walls are in force", host.name),
-    });
 }
 
 /// What was not looked at may be anything.

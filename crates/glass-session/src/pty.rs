@@ -30,6 +30,7 @@ mod plain;
 mod preamble;
 mod question;
 mod queue;
+mod remote;
 mod sizing;
 mod start;
 mod walls;

@@ -237,7 +237,7 @@ pub(crate) struct Run {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Session {
     /// Make a session and print its id.
-    Create(SessionCreate),
+    Create(Box<SessionCreate>),
     /// List the sessions.
     List {
         /// Also those that were disposed of.

@@ -23,11 +23,14 @@ const IMPURE_WORDS: &[&str] = &["SystemTime", "Instant", "tokio", "rustix", "lib
 const UNSAFE_FENCE: &str = "crates/glass-spawn/src/sys";
 
 /// Production code that may name a process to start: the spawning crate, hooks
-/// (which it starts for them), and the binary, which may start itself in the
+/// (which it starts for them), the relay beside a command on another host (which
+/// the keeper starts, and which starts `ssh`), and the binary, which may start itself in the
 /// background.
 const MAY_START_PROCESSES: &[&str] = &[
     "crates/glass-spawn/",
     "crates/glass-hooks/src/run.rs",
+    "crates/glass-remote/src/relay.rs",
+    "crates/glass-remote/src/relay/",
     "crates/shellglass/src/detach.rs",
 ];
 

@@ -250,7 +250,7 @@ fn read_end(path: &Path) -> Option<End> {
 
 /// What a person can do about it, where that is known.
 fn hinted(why: &str) -> String {
-    let hint = if why.contains("REMOTE HOST IDENTIFICATION HAS CHANGED") {
+    let hint = if why.contains("has changed and you have requested") {
         "the host has another key than it had: find out why before you remove the old one with \
          `ssh-keygen -R`"
     } else if why.contains("Host key verification failed") {

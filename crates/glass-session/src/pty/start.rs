@@ -7,17 +7,16 @@ use super::display::Display;
 use super::integration::{ROOM, inject, speaks};
 use super::look::Seen;
 use super::queue::Queue;
+use super::remote::{ssh_argv, ssh_env};
 use super::sizing::Sizing;
 use super::walls::{Walls, plan_walls};
 use super::{Ending, Insight, Parts, TERMINAL_LABEL, Task};
 use crate::actor::{Live, Message};
-use crate::context::{Context, make_private, now_ms, set_variable, variable_name};
-use crate::errors::NoHost;
+use crate::context::{Context, make_private, now_ms, variable_name};
 use crate::feed::Feed;
 use crate::gate::SessionGate;
 use crate::pty::{ORDERS_MAX, Order, TerminalHandle};
 use crate::recording::{Begun, Recording};
-use crate::remote::terminal_command;
 use crate::sandbox::{Enclosure, Setting, has_walls};
 use crate::shell::{WALLS_LABEL, existing_directory, walls_channel};
 use crate::tag::Tag;
@@ -32,9 +31,7 @@ use glass_vt::Nonce;
 use glass_vt::screen::ScreenSize;
 use glass_vt::sieve::Sieve;
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStringExt as _;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::sync::{Semaphore, mpsc};
@@ -456,24 +453,6 @@ async fn spawn(
     };
     let launched = context.keeper.spawn(launch).await?;
     Ok((launched, pair.master, gate))
-}
-
-/// `ssh` in place of a shell, at a terminal where a person answers what it asks.
-fn ssh_argv(context: &Context, session: &Session) -> Result<Vec<Vec<u8>>, NoHost> {
-    let hosts = &context.settings.hosts;
-    let elsewhere = hosts.resolve(&session.host)?;
-    let begin = match session.cwd.as_str() {
-        "~" => None,
-        directory => terminal_command(directory),
-    };
-    let words = hosts.ssh.terminal(&elsewhere.address, begin.as_deref());
-    Ok(words.into_iter().map(OsString::into_vec).collect())
-}
-
-fn ssh_env(context: &Context) -> Vec<Vec<u8>> {
-    let mut env = context.ssh_env();
-    set_variable(&mut env, "TERM", "xterm-256color");
-    env
 }
 
 pub(super) fn open_gate(gate: OwnedFd) -> std::io::Result<()> {

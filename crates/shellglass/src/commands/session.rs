@@ -17,7 +17,7 @@ pub(super) async fn session(command: Command) -> Result<ExitCode, Failure> {
     let context = Context::load()?;
     let mut client = connect(&context).await?;
     match command {
-        Command::Create(arguments) => create(&context, &mut client, arguments).await?,
+        Command::Create(arguments) => create(&context, &mut client, *arguments).await?,
         Command::List { all, json } => list(&mut client, all, json).await?,
         Command::Show { id, json } => {
             let session = client
@@ -142,8 +142,12 @@ fn line(session: &Session) -> String {
         true => format!("  (background {})", session.last_shell_id),
         false => String::new(),
     };
+    let host = match session.host.as_str() {
+        LOCAL_HOST | "" => String::new(),
+        host => format!("{}:", host.escape_debug()),
+    };
     format!(
-        "{}  {state:<7}  {:<4}  {}  {}  {}{number}\n",
+        "{}  {state:<7}  {:<4}  {}  {host}{}  {}{number}\n",
         session.session_id,
         mode_word(session),
         session.name.escape_debug(),
@@ -161,6 +165,10 @@ fn details(session: &Session) -> String {
         // Nobody types there.
         _ => String::new(),
     };
+    let host = match session.host.as_str() {
+        LOCAL_HOST => String::new(),
+        host => host.to_owned(),
+    };
     let processes = session.processes.iter();
     let processes: Vec<String> = processes
         .map(|process| format!("{} {}", process.pid, process.command))
@@ -172,6 +180,7 @@ fn details(session: &Session) -> String {
         ("mode", mode_word(session).to_owned()),
         ("shell", session.shell.clone()),
         ("directory", session.working_directory.clone()),
+        ("host", host),
         ("integration", integration),
         ("branch", session.git_branch.clone()),
         ("running", session.active_command.clone()),

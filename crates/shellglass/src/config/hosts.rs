@@ -77,8 +77,8 @@ impl HostSettings {
     /// What the program works with, or why it cannot.
     pub(crate) fn hosts(&self, relay: PathBuf) -> Result<Hosts, String> {
         for (key, path) in [("ssh", &self.ssh), ("ssh_config", &self.ssh_config)] {
-            let may_be_empty = key == "ssh_config";
-            if !path.starts_with('/') && !(may_be_empty && path.is_empty()) {
+            let is_usual = key == "ssh_config" && path.is_empty();
+            if !path.starts_with('/') && !is_usual {
                 return Err(format!("{key} = \"{path}\" is not an absolute path"));
             }
         }

@@ -286,8 +286,7 @@ impl Follower {
             }
             Event::Rejected(refused) => Err(Failure::new(Kind::Refused, refused.reason)),
             Event::PermissionDenied(denied) => Err(Failure::new(Kind::Refused, denied.error)),
-            Event::SpawnError(error) => Err(Failure::new(Kind::Broken, error.error)
-                .hint("nothing was run; is the directory there, and is the shell?")),
+            Event::SpawnError(error) => Err(not_run(&error.error)),
             Event::Start(_) | Event::Stdout(_) | Event::Stderr(_) | Event::ApprovalPending(_) => {
                 Ok(Next::Event)
             }
@@ -302,6 +301,13 @@ impl Follower {
             Reader::Gone => Ok(Next::ReaderGone),
         }
     }
+}
+
+/// Why nothing was run, with the hint that came with it, if one did.
+fn not_run(error: &str) -> Failure {
+    let usual = "nothing was run; is the directory there, and is the shell?";
+    let (error, hint) = error.split_once("\nhint: ").unwrap_or((error, usual));
+    Failure::new(Kind::Broken, error).hint(hint)
 }
 
 /// Says that the command waits, and how to answer.

@@ -1,0 +1,9 @@
+//! Sessions on other hosts, over a real `ssh` to a real `sshd` on loopback.
+
+mod agents;
+mod connections;
+mod ending;
+mod exactness;
+mod keys;
+mod server;
+mod terminal;

@@ -1,0 +1,211 @@
+//! An `sshd` of our own: its keys, its port, its configuration, in a directory that
+//! goes with it.
+
+use glass_proto::shellglass::v1::CreateSessionRequest;
+use shellglass_tests::program::{ran, wait_until};
+use shellglass_tests::{Daemon, TestSession};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// Debian's, and where others have it.
+const SSHD: [&str; 2] = ["/usr/sbin/sshd", "/usr/bin/sshd"];
+
+/// A host that can be reached as `ssh://USER@127.0.0.1:PORT`.
+pub struct Server {
+    place: TempDir,
+    port: u16,
+    child: Option<Child>,
+}
+
+impl Server {
+    /// A server whose key is known to `ssh`, and that knows ours.
+    pub fn start() -> Server {
+        let mut place = tempfile::Builder::new();
+        let place = place.prefix("sgh-").tempdir_in("/tmp").unwrap();
+        // Taken and given back: the kernel gives it to nobody else for a while.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = port.local_addr().unwrap().port();
+        let mut server = Server {
+            place,
+            port,
+            child: None,
+        };
+        server.make_key("host");
+        server.make_key("user");
+        server.know_host("host");
+        server.configure();
+        server.run();
+        server
+    }
+
+    fn make_key(&self, name: &str) {
+        let mut keygen = Command::new("ssh-keygen");
+        keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]);
+        ran(keygen.arg(self.file(name))).quiet();
+    }
+
+    /// Makes `ssh` believe that this is the host's key.
+    pub fn know_host(&self, name: &str) {
+        let key = std::fs::read_to_string(self.file(&format!("{name}.pub"))).unwrap();
+        let line = format!("[127.0.0.1]:{} {key}", self.port);
+        std::fs::write(self.file("known_hosts"), line).unwrap();
+    }
+
+    /// Makes another key for the host, which it does not have.
+    pub fn know_another_host(&self) {
+        self.make_key("other");
+        self.know_host("other");
+    }
+
+    /// Makes `ssh` know no host.
+    pub fn know_nobody(&self) {
+        std::fs::write(self.file("known_hosts"), "").unwrap();
+    }
+
+    /// Lets nobody in.
+    pub fn forget_user(&self) {
+        std::fs::write(self.file("authorized"), "").unwrap();
+    }
+
+    fn configure(&self) {
+        std::fs::copy(self.file("user.pub"), self.file("authorized")).unwrap();
+        let place = self.place.path().display();
+        let server = format!(
+            "ListenAddress 127.0.0.1\nPort {}\nHostKey {place}/host\nPidFile none\n\
+             AuthorizedKeysFile {place}/authorized\nStrictModes no\nUsePAM no\n\
+             PasswordAuthentication no\nKbdInteractiveAuthentication no\nPrintMotd no\n\
+             PermitRootLogin prohibit-password\nMaxStartups 100\n",
+            self.port
+        );
+        std::fs::write(self.file("sshd_config"), server).unwrap();
+        let client = format!(
+            "Host *\nIdentityFile {place}/user\nIdentitiesOnly yes\nIdentityAgent none\n\
+             UserKnownHostsFile {place}/known_hosts\nGlobalKnownHostsFile /dev/null\n"
+        );
+        std::fs::write(self.file("ssh_config"), client).unwrap();
+    }
+
+    /// Runs it, and waits until it answers.
+    pub fn run(&mut self) {
+        if rustix::process::geteuid().is_root() {
+            // Where it has its empty root; its package makes this at boot.
+            std::fs::create_dir_all("/run/sshd").unwrap();
+        }
+        let program = SSHD.iter().find(|path| Path::new(path).exists());
+        let program = program.expect("there is an sshd; `scripts/deps test` installs it");
+        let mut command = Command::new(program);
+        command.arg("-D").arg("-f").arg(self.file("sshd_config"));
+        command.arg("-E").arg(self.file("sshd.log"));
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null());
+        self.child = Some(command.stderr(Stdio::null()).spawn().unwrap());
+        let port = self.port;
+        wait_until("sshd answers", || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+    }
+
+    /// Ends it with everybody's connections, as the failure of a machine would.
+    pub fn stop(&mut self) {
+        let Some(mut child) = self.child.take() else {
+            return;
+        };
+        child.kill().unwrap();
+        child.wait().unwrap();
+        self.cut();
+    }
+
+    /// Cuts every connection; what runs stays, as far as the server is concerned.
+    pub fn cut(&self) {
+        let needle = format!("{:04X}", self.port);
+        for pid in servers_of(&needle) {
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
+
+    /// A file of the server's.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.place.path().join(name)
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> String {
+        let name = ran(Command::new("id").arg("-un")).quiet();
+        format!("ssh://{}@127.0.0.1:{}", name.trim(), self.port)
+    }
+
+    /// A configuration with this host as `box`, and these settings of it.
+    pub fn configuration(&self, more: &str) -> String {
+        format!(
+            "[hosts]\nssh_config = \"{}\"\n[[hosts.host]]\nname = \"box\"\naddress = \"{}\"\n{more}\n",
+            self.file("ssh_config").display(),
+            self.address()
+        )
+    }
+
+    /// A daemon that knows it as `box`.
+    pub fn daemon(&self, more: &str) -> Daemon {
+        Daemon::start(&self.configuration(more))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = std::fs::read_to_string(self.file("sshd.log"));
+            eprintln!("--- the log of sshd ---\n{}", log.unwrap_or_default());
+        }
+        self.stop();
+    }
+}
+
+/// The processes that hold a connection which came in at this port (in hexadecimal):
+/// the server's ends, not the clients'.
+fn servers_of(port: &str) -> Vec<i32> {
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let sockets: Vec<String> = table
+        .lines()
+        .filter_map(|line| {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            let is_its = fields.get(1)?.ends_with(&format!(":{port}"));
+            is_its.then(|| format!("socket:[{}]", fields[9]))
+        })
+        .collect();
+    let mut found = Vec::new();
+    for (pid, _) in shellglass_tests::processes() {
+        let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else {
+            continue;
+        };
+        let mut links = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+        if links.any(|link| {
+            sockets
+                .iter()
+                .any(|socket| link.as_os_str() == socket.as_str())
+        }) {
+            found.push(i32::try_from(pid).unwrap());
+        }
+    }
+    found
+}
+
+/// The request for a session on `box`.
+pub fn on_box() -> CreateSessionRequest {
+    CreateSessionRequest {
+        host: "box".to_owned(),
+        ..CreateSessionRequest::default()
+    }
+}
+
+/// A session on `box`.
+pub async fn session(daemon: &Daemon) -> TestSession {
+    TestSession::create(daemon, on_box()).await
+}
+
+/// Whether nothing is left of a command on the host: no process with this in its
+/// command line, and no directory of ours that was not there before.
+pub fn is_gone(mark: &str) -> bool {
+    let lines = shellglass_tests::processes();
+    !lines.iter().any(|(_, line)| line.contains(mark))
+}
