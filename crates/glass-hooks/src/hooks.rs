@@ -57,7 +57,7 @@ impl Hooks {
         for hook in &self.before {
             let ran = self
                 .surroundings
-                .run(hook, Occasion::Before, &asked.cwd, &payload)
+                .run(hook, Occasion::Before, asked.place(), &payload)
                 .await;
             match ran
                 .and_then(|printed| parse_answer(&printed.output).map_err(|e| printed.failed(e)))
@@ -83,7 +83,7 @@ impl Hooks {
         for hook in &self.after {
             let ran = self
                 .surroundings
-                .run(hook, Occasion::After, &told.cwd, &payload)
+                .run(hook, Occasion::After, told.place(), &payload)
                 .await;
             failures.extend(ran.err().map(|failed| report(hook, &failed)));
         }

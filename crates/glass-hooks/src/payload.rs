@@ -13,6 +13,10 @@ pub struct BeforeShellExecution {
     pub command: String,
     /// Where it is to run; the hook runs there, too.
     pub cwd: String,
+    /// The other host that it is to run on; empty for this one. The hook runs here, in
+    /// the root directory.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub host: String,
     /// The session.
     pub session_id: String,
     /// The session's task; empty for none.
@@ -33,6 +37,10 @@ pub struct AfterShellExecution {
     pub command: String,
     /// Where it ran; the hook runs there, too.
     pub cwd: String,
+    /// The other host that it ran on; empty for this one. The hook runs here, in the
+    /// root directory.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub host: String,
     /// The session.
     pub session_id: String,
     /// Its exit code; null where it is not known, or a signal ended it.
@@ -55,13 +63,26 @@ struct Named<'a, T> {
     payload: &'a T,
 }
 
+/// Where a hook runs: where its command does, if that is here.
+fn place<'a>(cwd: &'a str, host: &str) -> &'a str {
+    if host.is_empty() { cwd } else { "/" }
+}
+
 impl BeforeShellExecution {
+    pub(crate) fn place(&self) -> &str {
+        place(&self.cwd, &self.host)
+    }
+
     pub(crate) fn to_json(&self) -> Vec<u8> {
         line("beforeShellExecution", self)
     }
 }
 
 impl AfterShellExecution {
+    pub(crate) fn place(&self) -> &str {
+        place(&self.cwd, &self.host)
+    }
+
     pub(crate) fn to_json(&self) -> Vec<u8> {
         line("afterShellExecution", self)
     }
@@ -99,6 +120,7 @@ mod tests {
         let asked = BeforeShellExecution {
             command: "git\nstatus".to_owned(),
             cwd: "/src".to_owned(),
+            host: "box".to_owned(),
             session_id: "s-1".to_owned(),
             task_id: "t".to_owned(),
             tool_call_id: "c".to_owned(),
@@ -109,6 +131,7 @@ mod tests {
             "hook": "beforeShellExecution",
             "command": "git\nstatus",
             "cwd": "/src",
+            "host": "box",
             "sessionId": "s-1",
             "taskId": "t",
             "toolCallId": "c",
@@ -116,6 +139,8 @@ mod tests {
             "parsingResult": {"parsingFailed": false},
         });
         check(&asked.to_json(), &expected);
+        // What is a directory there is none here.
+        assert_eq!(asked.place(), "/");
     }
 
     #[test]

@@ -3,14 +3,19 @@
 
 use glass_proto::shellglass::v1::CreateSessionRequest;
 use shellglass_tests::program::{ran, wait_until};
-use shellglass_tests::{Daemon, TestSession};
-use std::net::{TcpListener, TcpStream};
+use shellglass_tests::{Daemon, PATIENCE, TestSession};
+use std::io::Read as _;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 
 /// Debian's, and where others have it.
 const SSHD: [&str; 2] = ["/usr/sbin/sshd", "/usr/bin/sshd"];
+
+/// How many ports are tried.
+const PORTS_TRIED_MAX: u32 = 50;
 
 /// A host that can be reached as `ssh://USER@127.0.0.1:PORT`.
 pub struct Server {
@@ -24,20 +29,22 @@ impl Server {
     pub fn start() -> Server {
         let mut place = tempfile::Builder::new();
         let place = place.prefix("sgh-").tempdir_in("/tmp").unwrap();
-        // Taken and given back: the kernel gives it to nobody else for a while.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = port.local_addr().unwrap().port();
         let mut server = Server {
             place,
-            port,
+            port: 0,
             child: None,
         };
         server.make_key("host");
         server.make_key("user");
-        server.know_host("host");
-        server.configure();
-        server.run();
-        server
+        for _ in 0..PORTS_TRIED_MAX {
+            server.port = port();
+            server.know_host("host");
+            server.configure();
+            if server.answers() {
+                return server;
+            }
+        }
+        panic!("no port is free");
     }
 
     fn make_key(&self, name: &str) {
@@ -64,6 +71,14 @@ impl Server {
         std::fs::write(self.file("known_hosts"), "").unwrap();
     }
 
+    /// Locks our key with these words.
+    pub fn lock_key(&self, words: &str) {
+        let mut keygen = Command::new("ssh-keygen");
+        keygen.args(["-q", "-p", "-P", "", "-N", words, "-f"]);
+        let done = ran(keygen.arg(self.file("user")));
+        assert_eq!(done.status, 0, "{done:?}");
+    }
+
     /// Lets nobody in.
     pub fn forget_user(&self) {
         std::fs::write(self.file("authorized"), "").unwrap();
@@ -76,10 +91,13 @@ impl Server {
             "ListenAddress 127.0.0.1\nPort {}\nHostKey {place}/host\nPidFile none\n\
              AuthorizedKeysFile {place}/authorized\nStrictModes no\nUsePAM no\n\
              PasswordAuthentication no\nKbdInteractiveAuthentication no\nPrintMotd no\n\
-             PermitRootLogin prohibit-password\nMaxStartups 100\n",
+             PermitRootLogin prohibit-password\nMaxStartups 100\nSetEnv HOME={place}\n",
             self.port
         );
         std::fs::write(self.file("sshd_config"), server).unwrap();
+        // What start files print on the way is nobody's output.
+        let noise = "echo noise; echo noise >&2; printf '\\036'\n";
+        std::fs::write(self.file(".bashrc"), noise).unwrap();
         let client = format!(
             "Host *\nIdentityFile {place}/user\nIdentitiesOnly yes\nIdentityAgent none\n\
              UserKnownHostsFile {place}/known_hosts\nGlobalKnownHostsFile /dev/null\n"
@@ -87,8 +105,14 @@ impl Server {
         std::fs::write(self.file("ssh_config"), client).unwrap();
     }
 
-    /// Runs it, and waits until it answers.
+    /// Runs it again where it was.
     pub fn run(&mut self) {
+        assert!(self.answers(), "its port is taken");
+    }
+
+    /// Runs it until it answers; says whether it does, and does not end because its
+    /// port is somebody else's.
+    fn answers(&mut self) -> bool {
         if rustix::process::geteuid().is_root() {
             // Where it has its empty root; its package makes this at boot.
             std::fs::create_dir_all("/run/sshd").unwrap();
@@ -100,10 +124,13 @@ impl Server {
         command.arg("-E").arg(self.file("sshd.log"));
         let command = command.stdin(Stdio::null()).stdout(Stdio::null());
         self.child = Some(command.stderr(Stdio::null()).spawn().unwrap());
-        let port = self.port;
+        let mut is_over = false;
         wait_until("sshd answers", || {
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
+            let child = self.child.as_mut().unwrap();
+            is_over = child.try_wait().unwrap().is_some();
+            is_over || is_greeted(self.port)
         });
+        !is_over
     }
 
     /// Ends it with everybody's connections, as the failure of a machine would.
@@ -159,6 +186,26 @@ impl Drop for Server {
         }
         self.stop();
     }
+}
+
+/// A port that the kernel gives to nobody by itself.
+fn port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let turn = NEXT.fetch_add(1, Ordering::Relaxed);
+    let odd = std::process::id()
+        .wrapping_mul(31)
+        .wrapping_add(turn.wrapping_mul(997));
+    20_000 + u16::try_from(odd % 12_000).unwrap()
+}
+
+/// Whether an sshd speaks there.
+fn is_greeted(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
+        return false;
+    };
+    let mut said = [0; 4];
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.read_exact(&mut said).is_ok() && said == *b"SSH-"
 }
 
 /// The processes that hold a connection which came in at this port (in hexadecimal):

@@ -5,6 +5,8 @@ use crate::terminals::viewer::{Viewer, open};
 use glass_proto::shellglass::v1::{CreateSessionRequest, SessionMode};
 use shellglass_tests::TestSession;
 use shellglass_tests::calls::refused;
+use shellglass_tests::program::ran;
+use std::process::Command;
 use tonic::Code;
 
 #[tokio::test]
@@ -12,6 +14,7 @@ async fn a_person_answers_what_ssh_asks_and_types_there() {
     let server = Server::start();
     let daemon = server.daemon("");
     server.know_nobody();
+    server.lock_key("open sesame");
     let request = CreateSessionRequest {
         mode: SessionMode::Pty.into(),
         working_directory: "/usr".to_owned(),
@@ -24,6 +27,10 @@ async fn a_person_answers_what_ssh_asks_and_types_there() {
     let mut viewer = Viewer::open(&session.client, open(&session)).await;
     viewer.until("continue connecting (yes/no").await;
     viewer.type_in("yes\r").await;
+    viewer.until("Enter passphrase for key").await;
+    viewer.type_in("open sesame\r").await;
+    // Its start files have printed their last: from here on nothing throws keys away.
+    viewer.until("\u{1e}").await;
     // Nothing is handed over to a shell that we do not drive, or run here instead.
     let answer = session.client.clone().run(session.request("true")).await;
     refused(answer, Code::InvalidArgument);
@@ -32,4 +39,9 @@ async fn a_person_answers_what_ssh_asks_and_types_there() {
         .await;
     viewer.until("at /usr on /dev/pts via ssh").await;
     assert_eq!(viewer.end().await, Some(9));
+    // What was typed without an echo is nowhere.
+    let kept = ran(Command::new("grep")
+        .args(["-rlaF", "open sesame"])
+        .arg(daemon.home()));
+    assert_eq!(kept.out(), "");
 }

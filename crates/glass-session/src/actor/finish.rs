@@ -106,7 +106,9 @@ impl Actor {
         self.keep_to_quota();
         self.release_pipes(id);
         failpoint::hit("finished");
-        if long {
+        if self.session.is_elsewhere() {
+            self.forget_relay(id);
+        } else if long {
             drop(std::fs::remove_file(
                 self.room.dir.join(driver::command_name(u64::from(id.0))),
             ));

@@ -175,10 +175,6 @@ impl Actor {
         let number = u64::from(running.shell_id.0);
         let path = self.room.dir.join(end_name(number));
         let end = read_end(&path);
-        for name in [format!("l{number}"), crate::driver::command_name(number)] {
-            drop(std::fs::remove_file(self.room.dir.join(name)));
-        }
-        drop(std::fs::remove_file(path));
         let host = self.session.host.clone();
         match end {
             Some(End::Exited(code)) => Input::LineExited(WaitStatus::Exited(code)),
@@ -200,6 +196,16 @@ impl Actor {
                 self.remark("lost", text);
                 Input::LineExited(WaitStatus::Unknown)
             }
+        }
+    }
+
+    /// Removes what a relay has left, once its end is known to everybody.
+    pub(super) fn forget_relay(&self, id: ShellId) {
+        let number = u64::from(id.0);
+        let log = format!("l{number}");
+        for name in [log, end_name(number), crate::driver::command_name(number)] {
+            // Most of them are not there.
+            drop(std::fs::remove_file(self.room.dir.join(name)));
         }
     }
 

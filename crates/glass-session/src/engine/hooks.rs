@@ -87,6 +87,7 @@ impl Engine {
         BeforeShellExecution {
             command: execution.command.clone(),
             cwd: wanted.cwd,
+            host: host_told(session),
             session_id: session.id.to_string(),
             task_id: execution.task(session).to_owned(),
             tool_call_id: execution.tool_call_id.clone(),
@@ -122,7 +123,8 @@ impl Engine {
                 let detail = "no hook was told of its end: too many wait already";
                 return remark(&handle, shell_id, detail.to_owned()).await;
             };
-            if let Some(payload) = engine.after(&execution, end).await {
+            let host = host_told(&lock(&handle.live).session);
+            if let Some(payload) = engine.after(&execution, host, end).await {
                 for detail in engine.0.context.settings.hooks.after(&payload).await {
                     remark(&handle, shell_id, detail).await;
                 }
@@ -131,7 +133,12 @@ impl Engine {
     }
 
     /// What hooks are told: of the output its end, without secrets.
-    async fn after(&self, execution: &Execution, end: Option<u64>) -> Option<AfterShellExecution> {
+    async fn after(
+        &self,
+        execution: &Execution,
+        host: String,
+        end: Option<u64>,
+    ) -> Option<AfterShellExecution> {
         let id = execution.shell_id;
         let end = match end {
             Some(end) => end,
@@ -150,6 +157,7 @@ impl Engine {
         Some(AfterShellExecution {
             command: execution.command.clone(),
             cwd: execution.cwd.clone(),
+            host,
             session_id: execution.session.to_string(),
             exit_code: outcome.code,
             signal: signal.map(signal_name).unwrap_or_default(),
@@ -179,6 +187,14 @@ fn asked_by_hook(gate: Gate, message: &str, skip: bool) -> Gate {
         prefixes: Vec::new(),
         about_session,
     })
+}
+
+/// The host that hooks are told of: another one.
+fn host_told(session: &Session) -> String {
+    match session.is_elsewhere() {
+        true => session.host.clone(),
+        false => String::new(),
+    }
 }
 
 fn or(text: String, otherwise: &str) -> String {

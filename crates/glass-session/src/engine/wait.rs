@@ -162,6 +162,14 @@ impl Engine {
             }
         };
         let file = path_of(execution, &spec.file)?;
+        if port.is_some() || file.is_some() {
+            let session = self.0.context.store.session(&execution.session);
+            let session = session.map_err(LookupError::from)?;
+            if session.is_some_and(|session| session.is_elsewhere()) {
+                let why = "ports and files of another host cannot be seen from here";
+                return Err(WaitError::Invalid(why.to_owned()));
+            }
+        }
         let known = lock(&self.0.cursors).get(&id).copied();
         let is_over = execution.phase == Phase::Ended;
         let has_others =
