@@ -197,15 +197,14 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         integration,
         processes,
         quiet,
+        quiet_since_ms,
         branch,
     } = view;
-    let processes = processes
-        .into_iter()
-        .map(|(pid, command)| wire::ProcessInfo {
-            pid: u32::try_from(pid).unwrap_or(0),
-            command,
-            source: "direct".to_owned(),
-        });
+    let processes = processes.into_iter().map(|process| wire::ProcessInfo {
+        pid: u32::try_from(process.pid).unwrap_or(0),
+        command: process.command,
+        source: process.source.to_owned(),
+    });
     let mode = match session.mode {
         Mode::Line => wire::SessionMode::Line,
         Mode::Pipe => wire::SessionMode::Pipe,
@@ -240,6 +239,7 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         integration,
         processes: processes.collect(),
         quiet_reason: quiet.to_owned(),
+        quiet_since_unix_ms: quiet_since_ms,
         git_branch: branch,
         background: session.background.is_some(),
         accepts_stdin: matches!(session.background, Some(Stdin::Open | Stdin::Terminal)),

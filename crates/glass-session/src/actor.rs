@@ -15,6 +15,7 @@ mod input;
 mod journal;
 mod launches;
 mod line;
+mod look;
 mod message;
 mod own_terminal;
 mod receipt;
@@ -26,6 +27,7 @@ mod walls;
 use crate::context::Context;
 use crate::feed::Feed;
 use crate::gate::SessionGate;
+use crate::look::Looks;
 use crate::recording::Recording;
 use crate::redaction::Secrets;
 use crate::room::{Room, room_key};
@@ -112,7 +114,7 @@ pub(crate) struct Live {
     /// How much its shell tells of what it does, and why no more.
     pub(crate) integration: String,
     /// What was seen of its processes, where somebody looks.
-    pub(crate) seen: crate::pty::SeenProcesses,
+    pub(crate) seen: crate::look::Seen,
     /// What waits for a person, oldest first.
     pub(crate) approvals: Vec<Approval>,
     /// What is taken out of its output.
@@ -213,6 +215,7 @@ pub(crate) struct Actor {
     /// When the current command's memory is looked at next.
     sample_at: Option<Instant>,
     snapshot_at: Option<Instant>,
+    looks: Looks,
     backlog: VecDeque<(Vec<glass_store::Change>, Aftermath)>,
     retry_at: Option<Instant>,
     clock: Pin<Box<Sleep>>,
@@ -302,6 +305,7 @@ impl Actor {
             watch_at: None,
             sample_at: None,
             snapshot_at: None,
+            looks: Looks::new(),
             backlog: VecDeque::new(),
             retry_at: None,
             clock: Box::pin(tokio::time::sleep(Duration::ZERO)),
@@ -317,6 +321,10 @@ impl Actor {
         if self.session.chosen.is_empty() {
             let effects = self.state.warm_up(FIRST_ROOM);
             self.perform(effects).await;
+        }
+        if !self.session.ephemeral {
+            // Which branch it is on is known before it runs anything.
+            self.looks.soon();
         }
         // A shell that an agent has chosen, or given variables that it obeys,
         // executes nothing before a person has allowed something.
@@ -378,6 +386,7 @@ impl Actor {
             self.watch_at,
             self.sample_at,
             self.snapshot_at,
+            self.looks.due(),
             self.retry_at,
             self.approval_deadline(),
             self.running.as_ref().and_then(|running| running.deadline),

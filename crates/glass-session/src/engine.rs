@@ -127,13 +127,26 @@ pub struct SessionView {
     /// How much its shell tells of what it does: `none`, `basic` or `rich`, and
     /// why.
     pub integration: String,
-    /// What runs in its terminal, but for the shell: process and command line.
-    pub processes: Vec<(i32, String)>,
+    /// What runs in it, but for the shell.
+    pub processes: Vec<ProcessView>,
     /// Why the command that runs is quiet, in the words of the contract, or
     /// empty.
     pub quiet: &'static str,
+    /// Since when it is; 0 where it is not.
+    pub quiet_since_ms: i64,
     /// The git branch that it is on, or empty.
     pub branch: String,
+}
+
+/// A process of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessView {
+    /// Its number.
+    pub pid: i32,
+    /// Its command line, without secrets.
+    pub command: String,
+    /// Who started it, in the words of the contract.
+    pub source: &'static str,
 }
 
 /// A command that has ended: its handle, its text and its code.
@@ -177,6 +190,7 @@ impl Engine {
             integration: "none".to_owned(),
             processes: Vec::new(),
             quiet: "",
+            quiet_since_ms: 0,
             branch: String::new(),
         })
     }
@@ -359,7 +373,11 @@ fn view(handle: &Handle) -> SessionView {
     // needs no settings: those are for an execution with variables of its own.
     let veil = Detectors::new(None).veil_of(&live.secrets, &[]);
     let processes = live.seen.processes.into_iter();
-    let processes = processes.map(|process| (process.pid, veil.text(&process.command)));
+    let processes = processes.map(|process| ProcessView {
+        pid: process.pid,
+        command: veil.text(&process.command),
+        source: process.source.as_str(),
+    });
     SessionView {
         session: live.session,
         running: live.running,
@@ -369,6 +387,7 @@ fn view(handle: &Handle) -> SessionView {
         integration: live.integration,
         processes: processes.collect(),
         quiet: live.seen.quiet,
+        quiet_since_ms: live.seen.quiet_since_ms,
         branch: live.seen.branch,
     }
 }

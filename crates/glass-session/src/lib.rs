@@ -21,6 +21,7 @@ mod figures;
 mod gate;
 mod hosts;
 mod keys;
+mod look;
 mod pipes;
 mod pty;
 mod random;

@@ -16,7 +16,6 @@
 mod adopt;
 mod argv;
 mod beliefs;
-mod branch;
 mod clients;
 mod close;
 mod display;
@@ -38,6 +37,7 @@ mod walls;
 use crate::actor::{Finished, Live, Message, lock};
 use crate::context::Context;
 use crate::feed::Feed;
+use crate::look::Looks;
 use crate::recording::Recording;
 use crate::routes::Note;
 use beliefs::Beliefs;
@@ -51,7 +51,6 @@ use glass_spawn::Launched;
 use glass_store::Change;
 use glass_vt::sieve::{Sieve, Sifted};
 use handover::Offer;
-use look::Seen;
 use plain::{Plain, Stirred};
 use question::Question;
 use queue::Queue;
@@ -68,7 +67,6 @@ use walls::Walls;
 
 pub(crate) use adopt::{Adoption, adopt};
 pub(crate) use clients::{Client, ClientId, Taken};
-pub(crate) use look::Seen as SeenProcesses;
 pub(crate) use orders::{Attached, Order, TerminalHandle, may_type};
 pub(crate) use start::{Beginning, Ready, begin};
 
@@ -146,14 +144,7 @@ pub(crate) struct Task {
     /// Whether the shell has put a person's half-written line aside.
     has_draft: bool,
     look_at: Option<Instant>,
-    /// What was seen of its processes, and when to look again.
-    seen: Seen,
-    scan_at: Option<Instant>,
-    looking: bool,
-    looks: mpsc::Receiver<Seen>,
-    look_sender: mpsc::Sender<Seen>,
-    /// When the terminal last brought something.
-    written_at: Instant,
+    looks: Looks,
     next: EventIndex,
     notes: mpsc::UnboundedReceiver<Note>,
     note_sender: mpsc::UnboundedSender<Note>,
@@ -212,7 +203,6 @@ enum Wake {
     Read(Reading),
     Writable,
     Plain(Stirred),
-    Saw(Seen),
     Clock,
 }
 
@@ -244,7 +234,6 @@ impl Task {
                 Wake::Read(reading) => self.on_read(reading),
                 Wake::Writable => self.write_input(),
                 Wake::Plain(stirred) => self.on_stirred(stirred),
-                Wake::Saw(seen) => self.saw(seen),
                 Wake::Clock => self.on_clock(),
             }
         }
@@ -267,7 +256,6 @@ impl Task {
             reading = read_turn(&self.master, &mut self.buffer), if !deserted => {
                 Wake::Read(reading)
             }
-            Some(seen) = self.looks.recv() => Wake::Saw(seen),
             stirred = Plain::stir(&mut self.plain) => Wake::Plain(stirred),
             () = tokio::time::sleep_until(clock.into()) => Wake::Clock,
         }
@@ -285,7 +273,7 @@ impl Task {
             self.abandoned_at(),
             self.handover_due(),
             self.queue.due(),
-            self.scan_at,
+            self.looks.due(),
             self.front.as_ref().and_then(Front::due),
             self.plain.as_ref().and_then(Plain::due),
         ];
@@ -318,8 +306,8 @@ impl Task {
         if is_due(self.abandoned_at()) {
             self.abandon();
         }
-        if is_due(self.scan_at) {
-            self.look(now);
+        if self.looks.is_due(now) {
+            self.look();
         }
         self.tend_front(now);
         self.tend_plain(now);
@@ -344,7 +332,7 @@ impl Task {
         if self.buffer.is_empty() {
             return;
         }
-        self.written_at = Instant::now();
+        self.looks.wrote();
         let bytes = std::mem::take(&mut self.buffer);
         match self.sieve.as_mut().map(|sieve| sieve.push(&bytes)) {
             None => self.take_bytes(&bytes),
@@ -412,7 +400,7 @@ impl Task {
             .map(|(one, _)| one.clone())
             .collect();
         live.integration.clone_from(&self.integration);
-        live.seen.clone_from(&self.seen);
+        live.seen.clone_from(self.looks.seen());
         live.session.cwd.clone_from(&self.session.cwd);
         live.session.active_ms = self.session.active_ms;
         live.session.disposed_ms = self.session.disposed_ms;

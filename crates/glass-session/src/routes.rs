@@ -1,5 +1,6 @@
 //! Which session a child of the keeper belongs to.
 
+use crate::look::Seen;
 use glass_model::{LaunchId, Usage, WaitStatus};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,6 +15,8 @@ pub(crate) enum Note {
     /// The processes that were to be ended are gone; or, where some would not
     /// go, what is left of them.
     TreeEnded(Option<String>),
+    /// Somebody has looked at its processes; there is one such look at a time.
+    Saw(Box<Seen>),
 }
 
 /// The senders of all sessions, by child.

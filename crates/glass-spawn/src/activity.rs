@@ -3,7 +3,13 @@
 //!
 //! Everything may vanish between two looks, so absence is an answer.
 
+mod multiplexer;
+mod peer;
+
+pub use multiplexer::Source;
+
 use std::fs;
+use std::path::Path;
 
 use crate::process::ProcessRef;
 use crate::procfs;
@@ -25,6 +31,8 @@ pub struct Running {
     pub pid: i32,
     /// Its words, separated by blanks.
     pub command: String,
+    /// Who started it.
+    pub source: Source,
 }
 
 /// What a process waits for.
@@ -42,18 +50,20 @@ pub enum Wait {
     Child,
 }
 
-/// The living processes below `root`, with their command lines.
+/// The living processes below `root`, with their command lines; also those that
+/// it shows of a terminal multiplexer whose server is elsewhere.
 pub fn running(root: &ProcessRef) -> Vec<Running> {
-    let living = descendants(root)
-        .into_iter()
-        .filter(|process| !process.dead);
-    let with_command = living.filter_map(|process| {
+    let mut living = descendants(root);
+    living.retain(|process| !process.dead);
+    let living = multiplexer::with_servers(living).into_iter();
+    let with_command = living.filter_map(|(process, source)| {
         // Whole words, so that a secret among them is known as one.
         let command = procfs::command_line(process.pid, COMMAND_CHARS_MAX);
         let command = command.filter(|command| !command.is_empty())?;
         Some(Running {
             pid: process.pid,
             command,
+            source,
         })
     });
     with_command.collect()
@@ -77,6 +87,23 @@ pub fn waits(group: i32) -> Option<Wait> {
         }
     }
     Some(Wait::Child)
+}
+
+/// What a shell that runs one command waits for: where it sleeps, whatever it
+/// started last, else itself.
+pub fn shell_waits(shell: i32) -> Option<Wait> {
+    let sleeps = procfs::stat(shell)?.state == b'S';
+    let newest = procfs::children(shell).into_iter().max();
+    match newest.filter(|_| sleeps) {
+        Some(child) => waits(child),
+        None => waits(shell),
+    }
+}
+
+/// Whether a process still executes this program, and has not become another.
+pub fn executes(pid: i32, program: &Path) -> bool {
+    let program = procfs::file_id(program);
+    program.is_some() && procfs::exe_id(pid) == program
 }
 
 fn wait_of(pid: i32) -> Option<Wait> {

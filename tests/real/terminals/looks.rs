@@ -1,10 +1,11 @@
-//! What is seen of a terminal from outside: its processes, its branch, and why a
+//! What is seen of a session from outside: its processes, its branch, and why a
 //! command is quiet.
 
 use super::desk::Desk;
-use glass_proto::shellglass::v1::Session;
 use glass_proto::shellglass::v1::session_event::Event;
-use shellglass_tests::Daemon;
+use glass_proto::shellglass::v1::{CreateSessionRequest, Session, SessionMode};
+use shellglass_tests::{Daemon, PATIENCE, TestSession};
+use std::net::TcpListener;
 
 #[tokio::test]
 async fn what_runs_is_listed_and_leaves_the_list() {
@@ -73,4 +74,134 @@ async fn a_quiet_command_says_what_it_waits_for() {
         quiet.iter().any(|detail| detail.starts_with("password")),
         "{quiet:?}"
     );
+}
+
+#[tokio::test]
+async fn sessions_without_a_terminal_are_looked_at_alike() {
+    let daemon = Daemon::start("");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("it has one").port();
+    let network = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3");
+    for mode in [SessionMode::Pipe, SessionMode::Line] {
+        let session = TestSession::with(&daemon, "bash", mode).await;
+        for (command, process, reason) in [
+            ("while :; do :; done", "", "cpu"),
+            ("sh -c 'while :; do :; done'", "sh -c", "cpu"),
+            (network.as_str(), "cat", "network"),
+        ] {
+            let running = session.submit(command).await;
+            let is_seen = |shown: &Session| {
+                let mut listed = shown.processes.iter();
+                let is_listed = listed.any(|one| one.command.starts_with(process));
+                (process.is_empty() || is_listed)
+                    && shown.quiet_reason == reason
+                    && shown.quiet_since_unix_ms > shown.created_unix_ms
+            };
+            session.until(command, is_seen).await;
+            assert!(session.cancel(None).await);
+            running.end().await;
+            let rests = |shown: &Session| {
+                shown.processes.is_empty()
+                    && shown.quiet_reason.is_empty()
+                    && shown.quiet_since_unix_ms == 0
+            };
+            session.until("nothing runs", rests).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_left_behind_is_listed_until_it_is_gone() {
+    let daemon = Daemon::start("");
+    let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    let ran = session
+        .run("mkfifo gate; sh -c 'read line < gate' > out 2>&1 &")
+        .await;
+    assert_eq!(ran.code, Some(0));
+    let left = |shown: &Session| shown.processes.len() == 1 && !shown.running;
+    session.until("it is listed", left).await;
+    std::fs::write(daemon.home().join("gate"), "go\n").expect("it reads");
+    session
+        .until("it is gone", |shown| shown.processes.is_empty())
+        .await;
+}
+
+#[tokio::test]
+async fn the_branch_is_known_without_a_terminal_and_before_a_command() {
+    let daemon = Daemon::start("");
+    let made = "git init -q -b trunk repository && cd repository";
+    let first = TestSession::with(&daemon, "bash", SessionMode::Line).await;
+    assert_eq!(first.run(made).await.code, Some(0));
+    let on_trunk = |shown: &Session| shown.git_branch == "trunk";
+    first.until("the line session is on trunk", on_trunk).await;
+    let request = CreateSessionRequest {
+        working_directory: daemon.home().join("repository").display().to_string(),
+        ..CreateSessionRequest::default()
+    };
+    let second = TestSession::create(&daemon, request).await;
+    let shown = second
+        .until("so is one that has run nothing", on_trunk)
+        .await;
+    assert_eq!(shown.last_shell_id, 0);
+    second.run("git checkout -q -b side").await;
+    second
+        .until("it has moved", |shown| shown.git_branch == "side")
+        .await;
+}
+
+#[tokio::test]
+async fn a_long_silence_without_a_terminal_is_an_event_once() {
+    let daemon = Daemon::start("");
+    let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    let running = session.submit("while :; do :; done").await;
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while session.remarks("quiet").await.is_empty() {
+        assert!(std::time::Instant::now() < deadline, "nobody says it");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert!(session.cancel(None).await);
+    running.end().await;
+    let said = session.remarks("quiet").await;
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].starts_with("cpu: "), "{said:?}");
+}
+
+#[tokio::test]
+async fn what_runs_behind_a_tmux_client_is_listed() {
+    let daemon = Daemon::start("");
+    let mut first = Desk::bare(&daemon, "bash").await;
+    let tmux = "env -u TMUX tmux -f /dev/null -S server.sock";
+    first
+        .keys(&format!("{tmux} new-session 'sleep 4321; true'\r"))
+        .await;
+    let shows = |shown: &Session| {
+        let mut processes = shown.processes.iter();
+        processes.any(|one| one.command == "sleep 4321" && one.source == "tmux")
+    };
+    let inside = first.session.until("the server is ours", shows).await;
+    let mut clients = inside.processes.iter();
+    assert!(
+        clients.any(|one| one.command.starts_with("tmux") && one.source == "direct"),
+        "{inside:?}"
+    );
+    // The server belongs to the first session, its client to the second.
+    let mut second = Desk::bare(&daemon, "bash").await;
+    second.keys(&format!("{tmux} attach\r")).await;
+    second.session.until("the server is elsewhere", shows).await;
+    second.keys("\x02d").await;
+    second.ended("attach").await;
+    let left = |shown: &Session| shown.processes.is_empty();
+    second.session.until("it has left", left).await;
+    // One that is no client is not shown what a server does, whatever its name.
+    second
+        .keys("sh -c 'printf \"tmux: client\" > /proc/$$/comm; read x'\r")
+        .await;
+    let pretends = |shown: &Session| shown.quiet_reason == "terminal";
+    second.session.until("somebody pretends", pretends).await;
+    let shown = second.session.shown().await;
+    assert!(!shows(&shown), "{shown:?}");
+    first.keys("\x02d").await;
+    first.ended("new-session").await;
+    let ended = first.typed(&format!("{tmux} kill-server\r")).await;
+    assert_eq!(ended.exit_code, Some(0));
 }

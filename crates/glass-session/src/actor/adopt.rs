@@ -143,6 +143,7 @@ impl Actor {
             return Ok(());
         };
         self.watch_warm();
+        self.look_at_running();
         if let (Some(shell), Some(running)) = (&mut self.room.shell, &mut self.running) {
             running.recording.lend(shell.own.take());
         }
@@ -247,6 +248,7 @@ impl Actor {
             ..self.run_on(execution, recording, &child.info)
         });
         self.watch_running(None);
+        self.look_at_running();
         self.state.adopt_current(shell_id, self.room.id, Way::Line);
         let encoded = self.line_request(execution).map_err(io::Error::other)?;
         if let Some(text) = &encoded.file {

@@ -103,6 +103,7 @@ impl Actor {
         );
         self.watch_at = None;
         self.sample_at = None;
+        self.look_after();
         self.keep_to_quota();
         self.release_pipes(id);
         failpoint::hit("finished");

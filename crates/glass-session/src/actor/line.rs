@@ -84,6 +84,7 @@ impl Actor {
             return Some(input);
         }
         self.watch_running(None);
+        self.look_at_running();
         failpoint::hit("line-journaled");
         if let Err(error) = shell::send_whole(&started.channel, &encoded.message) {
             tracing::warn!(session = %self.session.id, %error, "the shell does not read");

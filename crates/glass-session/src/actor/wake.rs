@@ -65,6 +65,7 @@ impl Actor {
                 }
                 self.take(Input::TreeEnded).await;
             }
+            Note::Saw(seen) => self.saw(*seen),
             Note::Exited(id, status, usage) => {
                 crate::failpoint::hit("exit-heard");
                 self.launches.exited(id);
@@ -213,6 +214,7 @@ impl Actor {
             .iter_mut()
             .map(|running| &mut running.recording);
         let tails = self.tails.iter_mut().map(|tail| &mut tail.recording);
+        self.looks.wrote();
         let (mut pending, mut more) = (0, false);
         for recording in running.chain(tails) {
             match recording.turn(store) {
@@ -250,6 +252,10 @@ impl Actor {
         if due(&mut self.watch_at, now) {
             self.watch_warm();
             self.begin_metering();
+            self.look_at_running();
+        }
+        if self.looks.is_due(now) {
+            self.look();
         }
         if due(&mut self.sample_at, now) {
             self.sample_memory();

@@ -313,7 +313,7 @@ impl Engine {
                 None => None,
             },
             integration: "none".to_owned(),
-            seen: crate::pty::SeenProcesses::default(),
+            seen: crate::look::Seen::default(),
             approvals: Vec::new(),
         };
         let live = Arc::new(Mutex::new(live));

@@ -195,7 +195,7 @@ impl Task {
         if self.queue.doomed.take_if(|doomed| *doomed == id).is_some() {
             self.stop_front(AbortReason::User);
         }
-        self.look_soon();
+        self.looks.began();
         self.show();
     }
 
@@ -282,8 +282,8 @@ impl Task {
         execution.outcome = outcome;
         self.session.active_ms = exit.at_ms;
         self.write(changes, vec![exit]);
-        self.seen.quiet = "";
-        self.look_soon();
+        // What it says of itself is shown below.
+        let _ = self.looks.ended();
         lock(&self.live).last = Some((id, execution.command.clone(), execution.outcome.code));
         self.show();
         self.tell_end(execution, output);
@@ -380,7 +380,7 @@ impl Task {
         if !terminal::reads_keys(self.master.get_ref(), self.launched.child.pid) {
             return false;
         }
-        let is_quiet = now.saturating_duration_since(self.written_at) >= LOST_LOOK / 2;
+        let is_quiet = self.looks.silent_for(now) >= LOST_LOOK / 2;
         if let Some(front) = self.front.as_mut().filter(|_| !is_quiet) {
             // The end may be in what still comes.
             front.lost_at = Some(now + LOST_LOOK);

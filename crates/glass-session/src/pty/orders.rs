@@ -108,6 +108,7 @@ impl Task {
                 self.end_processes(false);
             }
             Note::Exited(id, status, _) => self.plain_exited(id, status),
+            Note::Saw(seen) => self.saw(*seen),
             Note::TreeEnded(left) => {
                 if let Some(left) = left {
                     tracing::error!(session = %self.session.id, left, "processes stay");

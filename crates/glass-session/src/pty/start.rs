@@ -5,7 +5,6 @@ use super::clients::Clients;
 use super::close::NO_OUTPUT;
 use super::display::Display;
 use super::integration::{ROOM, inject, speaks};
-use super::look::Seen;
 use super::queue::Queue;
 use super::remote::{ssh_argv, ssh_env};
 use super::sizing::Sizing;
@@ -33,7 +32,6 @@ use glass_vt::sieve::Sieve;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 use tokio::sync::{Semaphore, mpsc};
 
 /// Bytes that may be typed before a program reads them; who types more waits.
@@ -137,7 +135,7 @@ impl Ready {
             queued: 0,
             last: None,
             integration: self.parts.insight.integration.clone(),
-            seen: Seen::default(),
+            seen: crate::look::Seen::default(),
             approvals: Vec::new(),
             secrets: self
                 .parts
@@ -168,7 +166,6 @@ impl Ready {
             input_room: input_room.clone(),
             policy: parts.execution.sandbox.clone(),
         };
-        let (look_sender, looks) = mpsc::channel(1);
         let mut task = Task {
             dir: parts.context.session_dir(&parts.session),
             context: parts.context,
@@ -202,12 +199,7 @@ impl Ready {
             },
             has_draft: false,
             look_at: None,
-            seen: Seen::default(),
-            scan_at: None,
-            looking: false,
-            looks,
-            look_sender,
-            written_at: Instant::now(),
+            looks: crate::look::Looks::new(),
             next: parts.next,
             notes: parts.notes,
             note_sender: parts.note_sender,
@@ -233,7 +225,7 @@ impl Ready {
         };
         // What the last daemon recorded and did not name.
         task.name(crate::recording::When::Running);
-        task.look_soon();
+        task.looks.soon();
         task.show();
         Ok((task, handle))
     }
