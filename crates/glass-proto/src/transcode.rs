@@ -122,6 +122,7 @@ mod tests {
                 "Attach",
                 "ReadAudit",
                 "ExportRecording",
+                "WatchSessions",
                 "WatchCapabilities"
             ]
         );

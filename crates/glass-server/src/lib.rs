@@ -19,6 +19,7 @@ mod service;
 mod status;
 mod text;
 mod translate;
+mod watch;
 
 pub use auth::Tokens;
 pub use http::{Mcp, Tls, TlsError};

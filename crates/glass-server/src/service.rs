@@ -77,6 +77,7 @@ impl ShellExec for Service {
     type SubscribeStream = Answers<wire::SessionEvent>;
     type AttachStream = Answers<wire::AttachOutput>;
     type WatchCapabilitiesStream = Answers<wire::Capabilities>;
+    type WatchSessionsStream = Answers<wire::Overview>;
     type ReadAuditStream = Answers<wire::AuditRecord>;
     type ExportRecordingStream = Answers<wire::RecordingChunk>;
 
@@ -314,6 +315,21 @@ impl ShellExec for Service {
             }
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
+
+    async fn watch_sessions(
+        &self,
+        request: Request<wire::WatchSessionsRequest>,
+    ) -> Result<Response<Self::WatchSessionsStream>, Status> {
+        let caller = self.caller(&request)?;
+        let only = request.into_inner().session_id;
+        if !only.is_empty() {
+            self.engine
+                .session(&caller, &only)
+                .map_err(status::lookup)?;
+        }
+        let answers = crate::watch::watch(self.engine.clone(), caller, only);
+        Ok(Response::new(answers))
     }
 
     async fn spawn_background(

@@ -50,6 +50,7 @@ pub(crate) use create::{INTERACTIVE, NON_INTERACTIVE};
 pub use execute::{OrderSpec, Target, Ticket};
 pub use hooks::Wording;
 pub use output::{Gathered, OutputFile};
+pub use overview::Totals;
 pub use page::{Name, OutputPage};
 pub use projection::{Late, Projection};
 pub use search::{Hit, SearchError, SearchSpec, Searched, Spot};

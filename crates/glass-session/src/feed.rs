@@ -8,6 +8,7 @@ use crate::figures::Figures;
 use glass_model::{Event, EventBody, EventIndex, SessionId, ShellId};
 use glass_store::{ReadError, Store};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -22,8 +23,11 @@ const BEGUN_MAX: usize = 64;
 
 /// The live end of a session's events.
 pub(crate) struct Feed {
-    recent: Mutex<Recent>,
     figures: Arc<Figures>,
+    /// The execution that is a terminal's shell, where there is one: what its
+    /// commands write are copies of what it writes.
+    terminal: Option<ShellId>,
+    recent: Mutex<Recent>,
     next: watch::Sender<Progress>,
 }
 
@@ -43,14 +47,15 @@ struct Recent {
 }
 
 impl Feed {
-    pub(crate) fn new(next: EventIndex, figures: Arc<Figures>) -> Feed {
+    pub(crate) fn new(next: EventIndex, figures: Arc<Figures>, terminal: Option<ShellId>) -> Feed {
         let recent = Recent {
             first: next,
             ..Recent::default()
         };
         Feed {
-            recent: Mutex::new(recent),
             figures,
+            terminal,
+            recent: Mutex::new(recent),
             next: watch::Sender::new(Progress {
                 next,
                 closed: false,
@@ -66,11 +71,26 @@ impl Feed {
             let mut recent = self.recent();
             for event in events {
                 let began_ms = recent.began_ms(&event);
-                self.figures.published(&event, began_ms);
+                if self.counts(&event) {
+                    self.figures.published(&event, began_ms);
+                }
                 recent.push(event);
             }
         }
         self.next.send_modify(|progress| progress.next = next);
+    }
+
+    /// Whether an event counts. In a terminal all output is its shell's, and what
+    /// its commands wrote a copy of that; and the shell itself is no command.
+    fn counts(&self, event: &Event) -> bool {
+        let is_terminal = self.terminal.is_some() && event.shell_id == self.terminal;
+        match &event.body {
+            EventBody::CommandStart { .. } => !is_terminal,
+            EventBody::Output { .. } | EventBody::Dropped { .. } => {
+                self.terminal.is_none() || is_terminal
+            }
+            _ => true,
+        }
     }
 
     /// Says that no more will come.

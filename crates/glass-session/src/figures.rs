@@ -93,6 +93,7 @@ const ANSWERS: [&str; 3] = ["approved", "refused", "lapsed"];
 #[derive(Debug)]
 pub(crate) struct Figures {
     sessions: Counter,
+    commands: Counter,
     started: [Counter; SANDBOXES.len()],
     ended: [Counter; ENDINGS.len()],
     output_bytes: [Counter; 2],
@@ -110,6 +111,7 @@ impl Default for Figures {
     fn default() -> Figures {
         Figures {
             sessions: Counter::default(),
+            commands: Counter::default(),
             started: Default::default(),
             ended: Default::default(),
             output_bytes: Default::default(),
@@ -191,11 +193,17 @@ impl Figures {
                     self.took.note(u64::try_from(took_ms).unwrap_or(0));
                 }
             }
-            EventBody::CommandStart { .. }
-            | EventBody::Cwd { .. }
+            EventBody::CommandStart { .. } => self.commands.add(1),
+            EventBody::Cwd { .. }
             | EventBody::Disposed
             | EventBody::Status { .. } => {}
         }
+    }
+
+    /// How many commands began, and how many bytes commands wrote, kept or not.
+    pub(crate) fn in_all(&self) -> (u64, u64) {
+        let kept: u64 = self.output_bytes.iter().map(Counter::get).sum();
+        (self.commands.get(), kept + self.dropped_bytes.get())
     }
 
     /// Everything, to be shown.

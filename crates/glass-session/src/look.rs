@@ -122,6 +122,8 @@ pub(crate) struct Looks {
     written_at: Instant,
     /// Reasons that were told of the current command.
     told: Vec<&'static str>,
+    /// Whether the current command was looked at before.
+    is_known: bool,
 }
 
 impl Looks {
@@ -132,6 +134,7 @@ impl Looks {
             looking: false,
             written_at: Instant::now(),
             told: Vec::new(),
+            is_known: false,
         }
     }
 
@@ -170,6 +173,7 @@ impl Looks {
     pub(crate) fn ended(&mut self) -> bool {
         self.soon();
         self.told.clear();
+        self.is_known = false;
         self.seen.quiet_since_ms = 0;
         !std::mem::take(&mut self.seen.quiet).is_empty()
     }
@@ -215,10 +219,13 @@ impl Looks {
             seen.quiet_since_ms = self.seen.quiet_since_ms;
         }
         let pause = match (runs, seen.processes.is_empty()) {
+            // By then one that says nothing from the beginning is quiet.
+            (true, _) if !self.is_known => Some(QUIET_AFTER),
             (true, _) => Some(LOOK_EVERY),
             (false, false) => Some(LOOK_AT_REST),
             (false, true) => None,
         };
+        self.is_known = runs;
         if let Some(pause) = pause {
             let next = Instant::now() + pause;
             self.at = Some(self.at.map_or(next, |at| at.min(next)));

@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
-pub(crate) use attach::{Attach, SessionModeName};
+pub(crate) use attach::{Attach, SessionModeName, Watch};
 pub(crate) use audit::{Audit, AuditCommand, AuditVerify, PolicyReplay};
 pub(crate) use background::{Stdin, Wait};
 pub(crate) use hosts::{Hosts, Relay};
@@ -67,6 +67,8 @@ pub(crate) enum Command {
     Session(Session),
     /// Show a session in this terminal.
     Attach(Attach),
+    /// Show all sessions with what runs in each.
+    Watch(Watch),
     /// Show the hosts that sessions can be on.
     Hosts(Hosts),
     /// Cancel what runs.

@@ -22,6 +22,7 @@ mod session;
 mod stdin;
 mod texts;
 mod wait;
+mod watch;
 
 use crate::cli::{Cli, Command};
 use crate::error::{Failure, Kind};
@@ -39,6 +40,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Run(arguments) => block_on(run::run(&arguments))?.map_err(Failure::of_run),
         Command::Session(command) => block_on(session::session(command))?,
         Command::Attach(arguments) => block_on(attach::attach(&arguments))?,
+        Command::Watch(arguments) => block_on(watch::watch(&arguments))?,
         Command::Hosts(arguments) => block_on(hosts::hosts(&arguments))?,
         Command::Cancel(arguments) => block_on(cancel::cancel(&arguments))?,
         Command::History(arguments) => block_on(history::history(&arguments))?,

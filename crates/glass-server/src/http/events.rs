@@ -7,10 +7,10 @@ use super::Glass;
 use super::socket::{Gone, Socket, Upgrade, accept};
 use crate::service::capabilities;
 use crate::translate::{approval_to_wire, session_to_wire};
+use crate::watch::Began;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use glass_model::ShellId;
 use glass_proto::json::value;
 use glass_session::{Caller, SessionView};
 use serde_json::{Value, json};
@@ -64,8 +64,7 @@ struct Known {
     capabilities: Value,
     sessions: BTreeMap<String, Value>,
     approvals: BTreeMap<String, Value>,
-    /// When what runs in a session began.
-    began: BTreeMap<String, (ShellId, i64)>,
+    began: Began,
 }
 
 impl Known {
@@ -77,7 +76,7 @@ impl Known {
             let shown = self.show(glass, caller, view);
             sessions.insert(id, shown);
         }
-        self.began.retain(|id, _| sessions.contains_key(id));
+        self.began.keep(|id| sessions.contains_key(id));
         let waiting = glass.engine.approvals(caller).into_iter();
         let approvals = waiting.map(|approval| {
             let shown = value(&approval_to_wire(approval));
@@ -108,17 +107,8 @@ impl Known {
 
     /// A session, with what the contract's message has no place for.
     fn show(&mut self, glass: &Glass, caller: &Caller, view: SessionView) -> Value {
-        let id = view.session.id.to_string();
         let (ephemeral, queued) = (view.session.ephemeral, view.queued);
-        let began = view.running.as_ref().and_then(|(shell_id, _)| {
-            let known = self.began.get(&id).filter(|(known, _)| known == shell_id);
-            known.map(|(_, began)| *began).or_else(|| {
-                let execution = glass.engine.execution(caller, *shell_id).ok()?;
-                self.began
-                    .insert(id.clone(), (*shell_id, execution.started_ms));
-                Some(execution.started_ms)
-            })
-        });
+        let began = self.began.of(&glass.engine, caller, &view);
         json!({
             "session": value(&session_to_wire(view)),
             "runningSinceUnixMs": began,

@@ -302,7 +302,7 @@ impl Engine {
         };
         let id = session.id.clone();
         let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
-        let feed = Arc::new(Feed::new(next, self.0.context.figures.clone()));
+        let feed = Arc::new(Feed::new(next, context.figures.clone(), None));
         let live = Live {
             secrets: context.detectors.secrets(&session.env),
             session: session.clone(),

@@ -4,7 +4,25 @@ use super::{Caller, Engine, SessionView, may_see, view};
 use crate::actor::lock;
 use tokio::sync::watch;
 
+/// What all sessions together have done since the daemon started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Commands that began.
+    pub commands: u64,
+    /// Bytes that commands wrote.
+    pub output_bytes: u64,
+}
+
 impl Engine {
+    /// How much has been done since the daemon started.
+    pub fn totals(&self) -> Totals {
+        let (commands, output_bytes) = self.0.context.figures.in_all();
+        Totals {
+            commands,
+            output_bytes,
+        }
+    }
+
     /// Changes whenever something of a session can be seen from outside: that
     /// it is there, its directory, what runs, what waits, what ended last. Many
     /// changes may be seen as one.

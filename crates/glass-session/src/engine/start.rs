@@ -54,8 +54,8 @@ impl Engine {
             detectors,
             connections: Connections::default(),
             changes: watch::Sender::new(0),
-            news: Arc::default(),
             figures: Arc::default(),
+            news: Arc::default(),
         });
         let engine = Engine(Arc::new(Inner {
             context,

@@ -65,10 +65,11 @@ impl Engine {
 
     fn run_terminal(&self, ready: Ready, workspace: Option<Arc<Workspace>>) -> std::io::Result<()> {
         let live = ready.live();
+        let shell = live.running.as_ref().map(|(shell_id, _)| *shell_id);
         let id = live.session.id.clone();
         let live = Arc::new(Mutex::new(live));
         let next = ready.next();
-        let feed = Arc::new(Feed::new(next, self.0.context.figures.clone()));
+        let feed = Arc::new(Feed::new(next, self.0.context.figures.clone(), shell));
         let (mailbox, receiver) = mpsc::channel(MAILBOX_MAX);
         let session = lock(&live).session.clone();
         let gate = Arc::new(self.gate_of(&session));

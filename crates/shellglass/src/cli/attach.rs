@@ -15,6 +15,16 @@ pub(crate) struct Attach {
     pub write: bool,
 }
 
+/// Shows all living sessions with what runs in each, and what waits for a
+/// person. Enter opens one, c cancels what runs there, a approves and r refuses
+/// what waits, q quits. Where there is no terminal it is printed once.
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// Print it once, as text.
+    #[arg(long)]
+    pub once: bool,
+}
+
 /// The modes that a session can be made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum SessionModeName {

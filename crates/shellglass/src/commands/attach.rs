@@ -1,7 +1,7 @@
 //! `attach`: a session in this terminal, until Ctrl+] is typed or it is over.
 
 mod modes;
-mod screen;
+pub(super) mod screen;
 pub(super) mod terminal;
 
 use crate::cli::Attach;
@@ -35,7 +35,7 @@ const RECONNECTS_MAX: u32 = 25;
 const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
 
 /// How a connection ended.
-enum End {
+pub(super) enum End {
     /// Ctrl+] was typed.
     Left,
     /// The session is over.
@@ -51,29 +51,9 @@ enum End {
 /// Shows a session until it is left or over.
 pub(super) async fn attach(arguments: &Attach) -> Result<ExitCode, Failure> {
     let context = Context::load()?;
-    let mut client = connect(&context).await?;
-    let session = SessionRef {
-        session_id: arguments.id.clone(),
-    };
-    let session = client.get_session(session).await?.into_inner();
-    let view = match (session.mode(), arguments.write) {
-        (SessionMode::Pty, _) => View::Terminal,
-        (_, true) => View::Console,
-        (_, false) => View::Mirror,
-    };
-    // Whoever may not open the view is told so before their terminal changes.
-    let mut opened = open(&mut client, arguments, view, terminal::size()).await?;
+    let opened = Opening::new(&context, arguments).await?;
     let mut terminal = Terminal::take_over()?;
-    let mut screen = Screen::new()?;
-    let mut tries = 0;
-    let end = loop {
-        let (sender, stream) = opened;
-        let end = follow(&mut terminal, &mut screen, &sender, stream, &mut tries).await?;
-        let End::Lost(status) = end else { break end };
-        opened = reopen(&context, arguments, view, status, &mut tries).await?;
-        screen.clear().await;
-    };
-    screen.restore().await;
+    let end = opened.show(&context, &mut terminal, arguments).await?;
     drop(terminal);
     let said = match end {
         End::Told(signal) => return Ok(ExitCode::from(128 + signal)),
@@ -83,6 +63,60 @@ pub(super) async fn attach(arguments: &Attach) -> Result<ExitCode, Failure> {
     };
     eprintln!("shellglass: {said}");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Shows a session in a terminal that is ours already.
+pub(super) async fn within(
+    context: &Context,
+    terminal: &mut Terminal,
+    arguments: &Attach,
+) -> Result<End, Failure> {
+    let opened = Opening::new(context, arguments).await?;
+    opened.show(context, terminal, arguments).await
+}
+
+/// A view that was opened and is not shown yet: whoever may not open it is told
+/// so before their terminal changes.
+struct Opening {
+    view: View,
+    opened: Opened,
+}
+
+impl Opening {
+    async fn new(context: &Context, arguments: &Attach) -> Result<Opening, Failure> {
+        let mut client = connect(context).await?;
+        let session = SessionRef {
+            session_id: arguments.id.clone(),
+        };
+        let session = client.get_session(session).await?.into_inner();
+        let view = match (session.mode(), arguments.write) {
+            (SessionMode::Pty, _) => View::Terminal,
+            (_, true) => View::Console,
+            (_, false) => View::Mirror,
+        };
+        let opened = open(&mut client, arguments, view, terminal::size()).await?;
+        Ok(Opening { view, opened })
+    }
+
+    async fn show(
+        self,
+        context: &Context,
+        terminal: &mut Terminal,
+        arguments: &Attach,
+    ) -> Result<End, Failure> {
+        let Opening { view, mut opened } = self;
+        let mut screen = Screen::new()?;
+        let mut tries = 0;
+        let end = loop {
+            let (sender, stream) = opened;
+            let end = follow(terminal, &mut screen, &sender, stream, &mut tries).await?;
+            let End::Lost(status) = end else { break end };
+            opened = reopen(context, arguments, view, status, &mut tries).await?;
+            screen.clear().await;
+        };
+        screen.restore().await;
+        Ok(end)
+    }
 }
 
 type Opened = (mpsc::Sender<AttachInput>, Streaming<AttachOutput>);

@@ -14,6 +14,16 @@ const ALWAYS: &[u8] = b"\x1b>\x1b[?1l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004
 /// Leaves the alternate screen, which is only right on it: it moves the cursor.
 const LEAVE_ALTERNATE: &[u8] = b"\x1b[?1049l";
 
+/// What brings a terminal back of which nothing is known.
+pub(super) fn panic_reset() -> Vec<u8> {
+    let modes = Modes {
+        is_alternate: true,
+        has_shown: true,
+        ..Modes::default()
+    };
+    modes.reset()
+}
+
 #[derive(Debug, Default)]
 enum State {
     #[default]

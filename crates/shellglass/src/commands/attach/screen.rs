@@ -17,7 +17,7 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
 
 /// The terminal's output.
-pub(super) struct Screen {
+pub(in crate::commands) struct Screen {
     frames: mpsc::Sender<Vec<u8>>,
     /// Answered when the last frame is written.
     done: Option<oneshot::Receiver<()>>,
@@ -25,21 +25,21 @@ pub(super) struct Screen {
 }
 
 /// Room for one frame.
-pub(super) struct Room<'a> {
+pub(in crate::commands) struct Room<'a> {
     permit: mpsc::Permit<'a, Vec<u8>>,
     modes: &'a mut Modes,
 }
 
 impl Room<'_> {
     /// Shows it.
-    pub(super) fn show(self, bytes: Vec<u8>) {
+    pub(in crate::commands) fn show(self, bytes: Vec<u8>) {
         self.modes.follow(&bytes);
         self.permit.send(bytes);
     }
 }
 
 impl Screen {
-    pub(super) fn new() -> Result<Screen, Failure> {
+    pub(in crate::commands) fn new() -> Result<Screen, Failure> {
         let (frames, mut receiver) = mpsc::channel::<Vec<u8>>(FRAMES_MAX);
         let (finished, done) = oneshot::channel();
         let writing = move || {
@@ -63,13 +63,13 @@ impl Screen {
     }
 
     /// Waits for room; none when nobody reads what is shown.
-    pub(super) async fn room(&mut self) -> Option<Room<'_>> {
+    pub(in crate::commands) async fn room(&mut self) -> Option<Room<'_>> {
         let permit = self.frames.reserve().await.ok()?;
         let modes = &mut self.modes;
         Some(Room { permit, modes })
     }
 
-    pub(super) async fn clear(&mut self) {
+    pub(in crate::commands) async fn clear(&mut self) {
         if let Some(room) = self.room().await {
             room.show(CLEAR.to_vec());
         }
@@ -77,7 +77,7 @@ impl Screen {
 
     /// Undoes whatever the session's programs did to the terminal, and waits
     /// for that, though not for long.
-    pub(super) async fn restore(mut self) {
+    pub(in crate::commands) async fn restore(mut self) {
         let reset = self.modes.reset();
         let _ = tokio::time::timeout(LAST_WAIT, async {
             if let Some(room) = self.room().await {

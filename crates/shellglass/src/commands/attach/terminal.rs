@@ -54,6 +54,7 @@ impl Terminal {
         let interrupt = listen(SignalKind::interrupt())?;
         let quit = listen(SignalKind::quit())?;
         let terminate = listen(SignalKind::terminate())?;
+        restore_in_panic();
         let (sender, keys) = mpsc::channel(TYPED_MAX);
         let before = make_raw().map_err(|error| broken("the terminal cannot be used", error))?;
         let terminal = Terminal {
@@ -94,6 +95,19 @@ impl Drop for Terminal {
             let _ = rustix::termios::tcsetattr(std::io::stdin(), OptionalActions::Now, before);
         }
     }
+}
+
+/// A panic is told on the screen that people see, and leaves a usable terminal:
+/// what it says comes before our terminal is dropped.
+fn restore_in_panic() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let _ = crate::stdout::write(&super::modes::panic_reset());
+            before(info);
+        }));
+    });
 }
 
 fn make_raw() -> std::io::Result<Option<Termios>> {
