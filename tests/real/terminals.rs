@@ -19,3 +19,4 @@ mod spoof;
 mod tmux;
 mod tty;
 pub mod viewer;
+mod watch;

@@ -8,6 +8,7 @@ mod peer;
 
 pub use multiplexer::Source;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -101,9 +102,15 @@ pub fn shell_waits(shell: i32) -> Option<Wait> {
 }
 
 /// Whether a process still executes this program, and has not become another.
+/// Behind walls the same file may look like another one, and is known by its name.
 pub fn executes(pid: i32, program: &Path) -> bool {
-    let program = procfs::file_id(program);
-    program.is_some() && procfs::exe_id(pid) == program
+    let id = procfs::file_id(program);
+    if id.is_some() && procfs::exe_id(pid) == id {
+        return true;
+    }
+    let file = fs::canonicalize(program).ok();
+    let name = file.as_deref().and_then(Path::file_name);
+    name.is_some() && procfs::exe_name(pid).as_deref().map(OsStr::new) == name
 }
 
 fn wait_of(pid: i32) -> Option<Wait> {

@@ -1,5 +1,6 @@
 //! A real terminal on our side, with the program in it.
 
+use glass_vt::screen::{Screen, ScreenSize};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{Termios, Winsize};
 use shellglass_tests::{Daemon, PATIENCE};
@@ -87,6 +88,33 @@ impl Tty {
             self.seen.extend_from_slice(&buffer[..count]);
         }
         String::from_utf8_lossy(&self.seen).into_owned()
+    }
+
+    /// The lines of a screen of 80 by 30 that was shown all of it.
+    pub fn lines(&mut self) -> Vec<String> {
+        self.text();
+        let (columns, rows) = (80, 30);
+        let mut screen = Screen::new(ScreenSize { columns, rows });
+        screen.feed(&self.seen);
+        screen.text()
+    }
+
+    /// Waits until a line of the screen has all of these words.
+    pub fn until_line(&mut self, words: &[&str]) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let lines = self.lines();
+            let has_all = |line: &&String| words.iter().all(|word| line.contains(word));
+            if let Some(line) = lines.iter().find(has_all) {
+                return line.clone();
+            }
+            assert!(
+                Instant::now() < deadline,
+                "no line with {words:?} in\n{}",
+                lines.join("\n")
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Forgets what was shown.

@@ -23,6 +23,10 @@ impl Actor {
     }
 
     pub(super) fn look(&mut self) {
+        if self.session.is_elsewhere() {
+            // Here there is only the way to what runs there.
+            return self.looks.stop();
+        }
         let running = self.running.as_ref();
         let scene = Scene {
             launched: self.launches.all(),

@@ -62,6 +62,8 @@ pub(super) struct Board {
     /// Whether the daemon is gone.
     pub(super) is_lost: bool,
     samples: VecDeque<(Instant, u64, u64)>,
+    /// Whether there is anything to take samples of.
+    is_known: bool,
 }
 
 impl Board {
@@ -72,7 +74,7 @@ impl Board {
             // Another daemon, which counts anew.
             self.samples.clear();
         }
-        self.is_lost = false;
+        (self.is_lost, self.is_known) = (false, true);
         self.overview = overview;
         self.sample(now);
         let position = self.position();
@@ -100,11 +102,15 @@ impl Board {
     /// The daemon is gone.
     pub(super) fn lose(&mut self) {
         self.is_lost = true;
+        self.said.clear();
         self.armed = None;
     }
 
     /// Some time has passed.
     pub(super) fn sample(&mut self, now: Instant) {
+        if !self.is_known {
+            return;
+        }
         let totals = (
             self.overview.commands_total,
             self.overview.output_bytes_total,

@@ -12,10 +12,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph, Row, Table, TableState};
 
 const HELP: &str =
-    "↑↓ select  Enter open  w open and type  c cancel  a approve  r refuse  Tab next  q quit";
+    "q quit  ↑↓ select  Enter open  w and type  c cancel  a approve  r refuse  Tab next";
 
 /// Rows of the page that the question may take, in tenths.
 const QUESTION_TENTHS_MAX: u16 = 6;
+
+/// On fewer columns than these a branch has to be short.
+const NARROW_COLUMNS: u16 = 110;
 
 /// On fewer columns than these nobody can read a question.
 const COLUMNS_MIN: usize = 16;
@@ -71,10 +74,13 @@ fn figures(board: &Board) -> Line<'static> {
     });
     let rates = board.rates();
     let waiting = board.overview.approvals.len();
-    let text = format!(
-        "shellglass  {} sessions, {} running  {:.1} commands/s  {}/s  {} commands  {}  ",
+    let sessions = format!(
+        "{} sessions, {} running, ",
         board.rows().count(),
-        running.count(),
+        running.count()
+    );
+    let done = format!(
+        "  {:.1} commands/s  {}/s  in all {} and {}",
         rates.commands,
         words::bytes(rates.bytes),
         board.overview.commands_total,
@@ -85,8 +91,9 @@ fn figures(board: &Board) -> Line<'static> {
         _ => Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD),
     };
     Line::from(vec![
-        Span::raw(text),
+        Span::raw(sessions),
         Span::styled(format!("{waiting} approvals waiting"), style),
+        Span::raw(done),
     ])
 }
 
@@ -122,7 +129,7 @@ fn draw_sessions(frame: &mut Frame<'_>, area: Rect, board: &Board, now_ms: i64) 
         Constraint::Length(4),
         Constraint::Length(5),
         Constraint::Length(7),
-        Constraint::Max(16),
+        Constraint::Max(if area.width < NARROW_COLUMNS { 8 } else { 16 }),
         Constraint::Fill(2),
         Constraint::Fill(3),
         Constraint::Fill(2),
