@@ -85,7 +85,7 @@ enum News {
     Heard(Heard),
     Told(Result<Option<Overview>, Status>),
     Answered(String),
-    Found(Client, Streaming<Overview>),
+    Found(Box<(Client, Streaming<Overview>)>),
     Tick,
 }
 
@@ -118,7 +118,8 @@ impl Watcher {
                     self.stream = None;
                     self.board.lose();
                 }
-                News::Found(client, stream) => {
+                News::Found(found) => {
+                    let (client, stream) = *found;
                     self.client = Some(client);
                     self.stream = Some(stream);
                 }
@@ -221,7 +222,7 @@ async fn find(context: &Context) -> News {
             continue;
         };
         if let Ok(stream) = follow(&mut client).await {
-            return News::Found(client, stream);
+            return News::Found(Box::new((client, stream)));
         }
     }
 }
