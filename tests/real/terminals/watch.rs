@@ -1,11 +1,14 @@
 //! `shellglass watch`: all sessions in a real terminal.
 
 use super::tty::Tty;
-use glass_proto::shellglass::v1::{CreateSessionRequest, SessionMode};
+use glass_proto::shellglass::v1::{
+    CreateSessionRequest, Overview, SessionMode, WatchSessionsRequest,
+};
 use rustix::process::{Signal, kill_process};
-use shellglass_tests::calls::{rejected, success, token, with_token};
+use shellglass_tests::calls::{next, refused, rejected, success, token, with_token};
 use shellglass_tests::program::ran;
 use shellglass_tests::{Daemon, TestSession, eventually};
+use tonic::Code;
 
 /// Waiting for a terminal must not keep the clients from what they need.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -168,5 +171,46 @@ async fn without_a_terminal_it_is_printed_once() {
         ] {
             assert!(text.contains(part), "no {part} in {text}");
         }
+    }
+}
+
+#[tokio::test]
+async fn who_watches_is_told_of_what_they_may_see_until_it_is_over() {
+    let daemon = Daemon::start("");
+    let agent = token(daemon.home(), "agent");
+    let session = named(&daemon, "a person's", SessionMode::Pipe).await;
+    let mut client = daemon.client().await;
+    let all = with_token(WatchSessionsRequest::default(), &agent);
+    let mut watched = client.watch_sessions(all).await.unwrap().into_inner();
+    let first = next(&mut watched)
+        .await
+        .expect("it begins with how things are");
+    assert!(first.sessions.is_empty(), "{first:?}");
+    let only = WatchSessionsRequest {
+        session_id: session.id.clone(),
+    };
+    let theirs = client
+        .watch_sessions(with_token(only.clone(), &agent))
+        .await;
+    refused(theirs, Code::PermissionDenied);
+    let nobody = WatchSessionsRequest {
+        session_id: "s-nobody".to_owned(),
+    };
+    refused(client.watch_sessions(nobody).await, Code::NotFound);
+    let mut watched = client.watch_sessions(only).await.unwrap().into_inner();
+    let running = session.submit("sleep 1234").await;
+    loop {
+        let now: Overview = next(&mut watched).await.expect("it goes on");
+        assert_eq!(now.sessions.len(), 1);
+        if now.sessions[0].running_since_unix_ms > 0 {
+            let shown = now.sessions[0].session.as_ref().unwrap();
+            assert_eq!(shown.active_command, "sleep 1234");
+            break;
+        }
+    }
+    session.dispose().await;
+    running.end().await;
+    while let Some(now) = next(&mut watched).await {
+        assert!(now.sessions.len() <= 1);
     }
 }
