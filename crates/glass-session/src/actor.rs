@@ -18,6 +18,7 @@ mod line;
 mod look;
 mod message;
 mod own_terminal;
+mod planted;
 mod receipt;
 mod remote;
 mod rooms;
@@ -57,6 +58,7 @@ pub(crate) use cut::{Cut, CutOrder};
 pub(crate) use end::tree_end;
 pub(crate) use input::{NotTaken, Taken, Typed};
 pub(crate) use message::{Accepted, Message, Refusal};
+pub(crate) use planted::Trust;
 pub(crate) use walls::make_tmp;
 
 /// The room of commands that ask for no rights of their own.
@@ -187,6 +189,8 @@ pub(crate) struct Actor {
     pristine: Vec<Vec<u8>>,
     /// What of that is from our own environment.
     ours: Vec<Vec<u8>>,
+    /// Which repositories its commands may believe.
+    trust: Trust,
     running: Option<Running>,
     tails: Vec<Tail>,
     launches: Launches,
@@ -243,6 +247,8 @@ pub(crate) struct Parts {
     pub(crate) pristine: Vec<Vec<u8>>,
     /// What of it is from our own environment.
     pub(crate) ours: Vec<Vec<u8>>,
+    /// Which repositories its commands may believe.
+    pub(crate) trust: Trust,
     pub(crate) next: EventIndex,
     pub(crate) feed: Arc<Feed>,
     pub(crate) live: Arc<Mutex<Live>>,
@@ -260,6 +266,7 @@ impl Actor {
             workspace,
             pristine,
             ours,
+            trust,
             next,
             feed,
             live,
@@ -274,6 +281,7 @@ impl Actor {
             policy,
             workspace,
             ours,
+            trust,
             rooms_made: 0,
             pristine,
             dir,

@@ -6,6 +6,8 @@ use glass_proto::agent::v1::SandboxPolicy;
 use glass_proto::shellglass::v1::SessionMode;
 use shellglass_tests::Setup;
 
+mod repositories;
+
 const MODES: [SessionMode; 2] = [SessionMode::Pipe, SessionMode::Line];
 
 /// What a later command with more rights does; it uses what was planted if it

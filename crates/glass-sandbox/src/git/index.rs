@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::repository::{Found, Repository};
 use crate::place::read_bounded;
 
 /// The longest index that is read.
@@ -9,6 +10,13 @@ const INDEX_BYTES_MAX: u64 = 256 << 20;
 
 const ENTRY_HEADER_BYTES: usize = 62;
 const FLAG_EXTENDED: u16 = 0x4000;
+
+/// The mode of an entry that is a repository of its own.
+const MODE_GITLINK: u32 = 0o160_000;
+
+/// The most of those that are followed, and of files that share entries.
+const GITLINKS_MAX: usize = 4096;
+const SHARED_MAX: usize = 16;
 
 /// Whether any tracked path is one of these; none if the index cannot be
 /// understood.
@@ -19,10 +27,44 @@ pub(crate) fn any_tracked(index: &Path, wanted: impl Fn(&[u8]) -> bool) -> Optio
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(false),
         Err(_) => return None,
     };
-    any_in(&bytes, wanted)
+    any_in(&bytes, |_, path| wanted(path))
 }
 
-fn any_in(bytes: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Option<bool> {
+/// The paths in a repository's lists of files that are repositories of their
+/// own; none if one of the lists cannot be understood.
+pub(crate) fn gitlinks(dot_git: &Path) -> Option<Vec<Vec<u8>>> {
+    let git_dir = match Repository::find(dot_git) {
+        Found::Repository(repository) => repository.git_dir,
+        Found::Link | Found::Nothing => return None,
+    };
+    let mut found = Vec::new();
+    // A list may have a part in another file, which others share.
+    let shared = std::fs::read_dir(&git_dir).ok()?.flatten();
+    let shared = shared.filter(|entry| {
+        let name = entry.file_name();
+        name.as_encoded_bytes().starts_with(b"sharedindex.")
+    });
+    let shared: Vec<_> = shared.map(|entry| entry.path()).collect();
+    if shared.len() > SHARED_MAX {
+        return None;
+    }
+    for index in std::iter::once(git_dir.join("index")).chain(shared) {
+        let bytes = match read_bounded(&index, INDEX_BYTES_MAX) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(_) => return None,
+        };
+        any_in(&bytes, |mode, path| {
+            if mode == MODE_GITLINK {
+                found.push(path.to_vec());
+            }
+            found.len() > GITLINKS_MAX
+        })?;
+    }
+    (found.len() <= GITLINKS_MAX).then_some(found)
+}
+
+fn any_in(bytes: &[u8], mut wanted: impl FnMut(u32, &[u8]) -> bool) -> Option<bool> {
     let header = bytes.get(..12)?;
     if &header[..4] != b"DIRC" {
         return None;
@@ -35,6 +77,7 @@ fn any_in(bytes: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Option<bool> {
     let mut at = 12;
     let mut path: Vec<u8> = Vec::new();
     for _ in 0..count {
+        let mode = u32::from_be_bytes(bytes.get(at + 24..at + 28)?.try_into().ok()?);
         let flags = u16::from_be_bytes(bytes.get(at + 60..at + 62)?.try_into().ok()?);
         let extended = if flags & FLAG_EXTENDED != 0 { 2 } else { 0 };
         let name = at + ENTRY_HEADER_BYTES + extended;
@@ -51,7 +94,7 @@ fn any_in(bytes: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Option<bool> {
             // One to eight NULs, so that an entry's length is a multiple of 8.
             at += (ENTRY_HEADER_BYTES + extended + rest.len() + 8) & !7;
         }
-        if wanted(&path) {
+        if wanted(mode, &path) {
             return Some(true);
         }
     }
@@ -92,7 +135,7 @@ mod tests {
             let mut bytes = b"DIRC\0\0\0".to_vec();
             bytes.extend([version, 0, 0, 0, count]);
             bytes.extend(body);
-            any_in(&bytes, |_| false);
+            any_in(&bytes, |_, _| false);
         }
     }
 }

@@ -46,6 +46,12 @@ pub(crate) fn find(root: &Path, known: &[PathBuf]) -> Nested {
     found
 }
 
+/// All repositories in and below a directory.
+pub(crate) fn find_all(root: &Path) -> Vec<PathBuf> {
+    let Nested { dot_gits, bare } = search(root);
+    dot_gits.into_iter().chain(bare).collect()
+}
+
 fn search(root: &Path) -> Nested {
     let mut found = Nested::default();
     let mut queue = VecDeque::from([(root.to_path_buf(), 0)]);

@@ -53,6 +53,7 @@ impl Actor {
             executions,
         } = inheritance;
         self.distrust(&executions);
+        self.restore_trust(&executions).await;
         let kept = warm_to_keep(&children, &executions);
         let busy = executions.iter().find(|run| run.phase == Phase::Running);
         let busy = busy.and_then(|execution| execution.launch);

@@ -158,6 +158,7 @@ impl Actor {
             }
             Err(why) => return Some(Input::CannotRun(why)),
         }
+        self.weigh_repositories_for(id).await;
         let (Some(shell), Some(execution)) = (&mut self.room.shell, self.accepted.get(&id)) else {
             return Some(Input::ShellExited(self.room.id, WaitStatus::Unknown));
         };
@@ -222,7 +223,7 @@ impl Actor {
             slot,
             tool_call_id: &tool_call_id(execution),
             cwd: self.wanted_cwd(execution),
-            env: &execution.env,
+            env: &self.trust.env_of(execution),
             command: &execution.command,
         };
         driver::encode_run(self.session.shell.kind, &self.room.dir, &request)

@@ -1,6 +1,6 @@
 //! What a background command takes along from the session that it is started in.
 
-use super::{Actor, FIRST_ROOM};
+use super::{Actor, FIRST_ROOM, Trust};
 use crate::room::Room;
 use crate::sandbox::has_walls;
 use glass_model::{LaunchId, SandboxPolicy};
@@ -21,6 +21,8 @@ pub(crate) struct Cut {
     pub(crate) env: Vec<Vec<u8>>,
     /// What of that is from our own environment.
     pub(crate) ours: Vec<Vec<u8>>,
+    /// Which repositories it may believe.
+    pub(crate) trust: Trust,
     /// Whether its shell has said all that it has to: its start files and its
     /// last command have had their say.
     pub(crate) settled: bool,
@@ -50,6 +52,7 @@ impl Actor {
             cwd: self.cut_directory(policy),
             env: self.cut_env(policy),
             ours: self.ours.clone(),
+            trust: self.trust.passed_on(),
             settled,
         }
     }

@@ -189,8 +189,9 @@ impl Actor {
     fn lent_variables(&self) -> Vec<String> {
         let running = self.running.as_ref();
         let execution = running.and_then(|running| self.accepted.get(&running.shell_id));
-        let env = execution.map_or(&[][..], |execution| &execution.env);
-        env.iter().map(|(name, _)| name.clone()).collect()
+        let env = execution.map(|execution| self.trust.env_of(execution));
+        let names = env.iter().flat_map(|env| env.iter());
+        names.map(|(name, _)| name.clone()).collect()
     }
 
     /// Takes over what a shell exports, but for the variables that were lent to

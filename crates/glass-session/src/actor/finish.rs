@@ -162,16 +162,14 @@ impl Actor {
             let said = words.as_deref().unwrap_or_default();
             outcome.details.wants_terminal = glass_adapt::terminal::is_wanted(command, said);
         }
-        let Some(enclosure) = &self.room.enclosure else {
-            return;
-        };
         let cwd = execution.map_or(self.session.cwd.as_str(), |run| run.cwd.as_str());
-        outcome.details.sandbox_denials = glass_sandbox::denials(
-            &enclosure.plan,
-            Path::new(cwd),
-            &words.unwrap_or_default(),
-            outcome.code,
-        );
+        let words = words.unwrap_or_default();
+        let denials = &mut outcome.details.sandbox_denials;
+        if let Some(enclosure) = &self.room.enclosure {
+            let plan = &enclosure.plan;
+            *denials = glass_sandbox::denials(plan, Path::new(cwd), &words, outcome.code);
+        }
+        denials.extend(self.trust.denial(&words));
         self.report_denials(id, outcome);
     }
 

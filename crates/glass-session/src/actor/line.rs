@@ -42,6 +42,7 @@ impl Actor {
         let Some(execution) = self.accepted.get(&id).cloned() else {
             return Some(Input::CannotRun("it is not known".to_owned()));
         };
+        self.weigh_repositories_for(id).await;
         // Start files belong to warm shells: here they would write into the
         // output of every command.
         let shell = &self.session.shell;
@@ -118,7 +119,7 @@ impl Actor {
             slot: 0,
             tool_call_id: &tool_call_id(execution),
             cwd: None,
-            env: &execution.env,
+            env: &self.trust.env_of(execution),
             command: &execution.command,
         };
         driver::encode_run(self.session.shell.kind, &self.room.dir, &request)
@@ -178,7 +179,7 @@ impl Actor {
         if is_plain {
             let key = tool_call_id(execution);
             crate::context::set_variable(&mut env, "SHELLGLASS_TOOL_CALL_ID", &key);
-            for (name, value) in &execution.env {
+            for (name, value) in self.trust.env_of(execution).iter() {
                 crate::context::set_variable(&mut env, name, value);
             }
         }

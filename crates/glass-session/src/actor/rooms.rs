@@ -256,7 +256,7 @@ impl Actor {
         believed.into_iter().find(may_be_planted)
     }
 
-    fn rights(&self, policy: &SandboxPolicy) -> Option<glass_sandbox::Effective> {
+    pub(super) fn rights(&self, policy: &SandboxPolicy) -> Option<glass_sandbox::Effective> {
         let settings = &self.context.settings.sandboxing.settings;
         let workspace = self.workspace.as_ref()?;
         glass_sandbox::resolve(Some(policy), None, settings, Role::Person, workspace).ok()

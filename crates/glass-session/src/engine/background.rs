@@ -126,13 +126,8 @@ impl Engine {
         session.owner = from.owner;
         session.chosen = from.chosen;
         self.context_commit(&session)?;
-        self.spawn_actor(
-            session.clone(),
-            Some(workspace),
-            EventIndex(0),
-            cut.ours,
-            None,
-        )?;
+        let taken = (cut.ours, cut.trust);
+        self.spawn_actor(session.clone(), Some(workspace), EventIndex(0), taken, None)?;
         if let Some(made) = lock(&self.0.sessions).get_mut(&session.id) {
             // What a person allowed for the session holds here, too.
             made.gate = handle.gate.clone();

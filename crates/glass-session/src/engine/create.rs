@@ -1,7 +1,7 @@
 //! Making sessions.
 
 use super::{Caller, Engine, Handle, MAILBOX_MAX};
-use crate::actor::{Actor, Inheritance, Live, Parts, lock};
+use crate::actor::{Actor, Inheritance, Live, Parts, Trust, lock};
 use crate::context::{make_private, now_ms, set_variable, variable_name};
 use crate::errors::{CreateError, NoWalls};
 use crate::feed::Feed;
@@ -94,7 +94,8 @@ impl Engine {
         if session.mode == Mode::Pty {
             return self.begin_terminal(caller, session, ours).await;
         }
-        self.spawn_actor(session.clone(), Some(workspace), EventIndex(0), ours, None)?;
+        let taken = (ours, Trust::default());
+        self.spawn_actor(session.clone(), Some(workspace), EventIndex(0), taken, None)?;
         Ok(session)
     }
 
@@ -289,7 +290,7 @@ impl Engine {
         session: Session,
         workspace: Option<Workspace>,
         next: EventIndex,
-        ours: Vec<Vec<u8>>,
+        (ours, trust): (Vec<Vec<u8>>, Trust),
         inheritance: Option<Inheritance>,
     ) -> Result<(), CreateError> {
         let context = self.0.context.clone();
@@ -348,6 +349,7 @@ impl Engine {
             workspace,
             pristine,
             ours,
+            trust,
             next,
             feed,
             live,

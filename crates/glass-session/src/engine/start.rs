@@ -1,7 +1,7 @@
 //! Beginning: everything that the last daemon left is taken up again.
 
 use super::{Connections, Engine, Inner, TELLING_MAX};
-use crate::actor::{Child, Inheritance};
+use crate::actor::{Child, Inheritance, Trust};
 use crate::context::{Context, Settings};
 use crate::errors::EngineError;
 use crate::gate::Remembered;
@@ -142,8 +142,9 @@ impl Engine {
         let id = session.id.clone();
         // Who gave a variable is not known any more.
         let ours = self.0.context.settings.base_env.clone();
+        let taken = (ours, Trust::default());
         let workspace = self.workspace_of(&session).ok();
-        if let Err(error) = self.spawn_actor(session, workspace, next, ours, Some(inheritance)) {
+        if let Err(error) = self.spawn_actor(session, workspace, next, taken, Some(inheritance)) {
             tracing::error!(session = %id, %error, "a session could not be taken up");
         }
     }

@@ -1,0 +1,258 @@
+//! Which repositories of the workspace the commands of a session may believe.
+//!
+//! Invariant: a repository is believed by a command only if it was there before
+//! any command with fewer rights ran, or was made by one with as many, or
+//! cannot make git execute anything.
+
+use super::Actor;
+use crate::sandbox::has_walls;
+use glass_model::{Execution, LaunchId, SandboxKind, SandboxPolicy, ShellId};
+use glass_sandbox::{Distrust, GitLevel, Makers, Repositories};
+use glass_spawn::tree;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// Where a session keeps which repositories it believes, for the next daemon.
+const BELIEVED_FILE: &str = "believed";
+
+/// Different rights that are told apart; beyond, a command is taken for one
+/// that has more than some other.
+const PLANTERS_MAX: usize = 32;
+
+/// What is known of who may have made which repositories.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trust {
+    /// What was there when the first walls were planned, or was made since by
+    /// commands that had more rights than others; absent before any walls.
+    believed: Option<Repositories>,
+    /// Where git was kept from believing what it found, at the last look.
+    held_back: Vec<PathBuf>,
+    /// The rights of commands that ran behind walls and may have made some.
+    planters: Vec<SandboxPolicy>,
+    /// Whether one of those has begun since the last look.
+    stale: bool,
+    /// Whether a command with more rights has begun since the last look, with
+    /// nobody else there to make anything.
+    made: bool,
+    /// What the command that begins is kept from believing.
+    distrust: Option<Distrust>,
+}
+
+impl Trust {
+    /// The variables of a command, with those that keep it from believing.
+    pub(super) fn env_of<'a>(&self, execution: &'a Execution) -> Cow<'a, [(String, String)]> {
+        match &self.distrust {
+            None => Cow::Borrowed(&execution.env),
+            Some(distrust) => {
+                let ours = distrust.env.iter();
+                Cow::Owned(execution.env.iter().chain(ours).cloned().collect())
+            }
+        }
+    }
+
+    /// What a failure has to do with it.
+    pub(super) fn denial(&self, stderr_tail: &[u8]) -> Option<String> {
+        self.distrust.as_ref()?.denial(stderr_tail)
+    }
+
+    /// Whether failures may have to do with it.
+    pub(super) fn holds_back(&self) -> bool {
+        self.distrust.is_some()
+    }
+
+    /// What goes along into a session that is cut from this one.
+    pub(super) fn passed_on(&self) -> Trust {
+        Trust {
+            stale: true,
+            made: false,
+            distrust: None,
+            ..self.clone()
+        }
+    }
+}
+
+impl Actor {
+    /// The first walls are planned: what is there now was made by nobody behind
+    /// them.
+    pub(super) fn note_planned(&mut self, found: &[PathBuf]) {
+        if self.trust.believed.is_none() {
+            self.trust.believed = Some(Repositories::protected(found));
+            self.keep_believed();
+        }
+    }
+
+    /// Weighs them for the command that begins.
+    pub(super) async fn weigh_repositories_for(&mut self, id: ShellId) {
+        let execution = self.accepted.get(&id);
+        if let Some(policy) = execution.map(|run| run.sandbox.clone()) {
+            self.weigh_repositories(&policy).await;
+        }
+    }
+
+    /// Looks, where a command with fewer rights may have made repositories,
+    /// which of them the command that begins must not believe.
+    async fn weigh_repositories(&mut self, policy: &SandboxPolicy) {
+        self.trust.distrust = None;
+        let plants = self.may_plant(policy);
+        if self.trust.planters.is_empty() || self.trust.planters.as_slice() == [policy.clone()] {
+            if plants {
+                self.note_planter(policy).await;
+            } else {
+                // Nobody else has been here since walls were planned.
+                self.trust.made = self.trust.believed.is_some();
+            }
+            return;
+        }
+        if self.is_beyond_a_planter(policy) {
+            let makers = self.makers(policy);
+            if self.trust.stale || makers == Makers::Alive || !self.trust.held_back.is_empty() {
+                self.look_for_planted(makers).await;
+            }
+            self.trust.stale |= makers == Makers::Alive;
+            self.trust.made = makers == Makers::Gone;
+        }
+        if plants {
+            self.note_planter(policy).await;
+        }
+        if let Some(distrust) = &self.trust.distrust {
+            let detail = distrust.remark();
+            self.remark("repositories", detail);
+        }
+    }
+
+    /// Takes over what the last daemon's session believed, and looks what the
+    /// command that runs must not.
+    pub(super) async fn restore_trust(&mut self, executions: &[Execution]) {
+        let path = self.dir.join(BELIEVED_FILE);
+        let Ok(bytes) = std::fs::read(path) else {
+            return;
+        };
+        self.trust.believed = Some(Repositories::decode(&bytes));
+        self.trust.stale = true;
+        for execution in executions {
+            if self.may_plant(&execution.sandbox) {
+                self.add_planter(&execution.sandbox);
+            }
+        }
+        let running = |run: &&Execution| run.phase == glass_model::Phase::Running;
+        let running = executions.iter().find(running);
+        if let Some(policy) = running.map(|run| run.sandbox.clone())
+            && self.is_beyond_a_planter(&policy)
+        {
+            self.look_for_planted(Makers::Alive).await;
+        }
+    }
+
+    /// Finds what is in the workspace, if anything may have changed there.
+    async fn look_for_planted(&mut self, makers: Makers) {
+        let Some(found) = self.repositories_now().await else {
+            return;
+        };
+        self.learn_made(&found);
+        let believed = self.trust.believed.clone().unwrap_or_default();
+        self.trust.stale = false;
+        let weighing =
+            tokio::task::spawn_blocking(move || glass_sandbox::distrust(&believed, &found, makers));
+        self.trust.distrust = weighing.await.ok().flatten();
+        let held_back = self.trust.distrust.as_ref().map(|it| it.held_back.clone());
+        self.trust.held_back = held_back.unwrap_or_default();
+    }
+
+    /// A command that may make repositories begins. What commands with more
+    /// rights have made before it is believed.
+    async fn note_planter(&mut self, policy: &SandboxPolicy) {
+        if self.trust.made
+            && let Some(found) = self.repositories_now().await
+        {
+            self.learn_made(&found);
+        }
+        self.trust.stale = true;
+        self.add_planter(policy);
+    }
+
+    /// Believes what is new since the last look, if nobody with fewer rights
+    /// can have made it.
+    fn learn_made(&mut self, found: &Repositories) {
+        if std::mem::take(&mut self.trust.made) {
+            let believed = self.trust.believed.get_or_insert_default();
+            believed.learn(found, &self.trust.held_back);
+            self.keep_believed();
+        }
+    }
+
+    fn add_planter(&mut self, policy: &SandboxPolicy) {
+        let planters = &mut self.trust.planters;
+        if planters.len() < PLANTERS_MAX && !planters.contains(policy) {
+            planters.push(policy.clone());
+        }
+    }
+
+    async fn repositories_now(&self) -> Option<Repositories> {
+        let root = self.workspace.as_ref()?.path().to_path_buf();
+        let looking = tokio::task::spawn_blocking(move || Repositories::below(&root));
+        looking.await.ok()
+    }
+
+    /// Whether a command with these rights may make a repository in the
+    /// workspace, and whoever has more rights is to be kept from it.
+    fn may_plant(&self, policy: &SandboxPolicy) -> bool {
+        let reads_only = policy.kind == SandboxKind::WorkspaceReadOnly;
+        let writes = !reads_only || !policy.readwrite_paths.is_empty();
+        let makes_none = || {
+            self.rights(policy)
+                .is_some_and(|it| it.git == GitLevel::All)
+        };
+        has_walls(policy) && writes && !makes_none()
+    }
+
+    fn is_beyond_a_planter(&self, policy: &SandboxPolicy) -> bool {
+        let planters = &self.trust.planters;
+        let here = self.rights(policy);
+        let grows = |planter: &SandboxPolicy| match (self.rights(planter), &here) {
+            (Some(from), Some(to)) => glass_sandbox::grows(&from, to),
+            // Whoever cannot be compared is not believed.
+            _ => true,
+        };
+        planters.len() >= PLANTERS_MAX || planters.iter().any(|it| it != policy && grows(it))
+    }
+
+    /// Whether something that a command with other rights left behind is alive.
+    fn makers(&self, policy: &SandboxPolicy) -> Makers {
+        let makes_none = |room: &&crate::room::Room| {
+            let there = self.policy_of(room);
+            there.is_some_and(|there| there == policy || !self.may_plant(there))
+        };
+        let rooms = std::iter::once(&self.room).chain(&self.parked);
+        let ours: Vec<LaunchId> = rooms
+            .filter(makes_none)
+            .filter_map(|room| room.shell.as_ref())
+            .map(|shell| shell.id())
+            .collect();
+        let others = self.launches.all().into_iter();
+        let mut others = others.filter(|launched| !ours.contains(&launched.id));
+        let is_alive = others.any(|launched| {
+            let own = [Some(launched.child), launched.init];
+            let is_own = |pid: i32| own.iter().flatten().any(|own| own.pid == pid);
+            let warm = self.warm_launches().contains(&launched.id);
+            let below = tree::descendants(&launched.reaper);
+            below
+                .iter()
+                .any(|process| !process.dead && (!warm || !is_own(process.pid)))
+        });
+        match is_alive {
+            true => Makers::Alive,
+            false => Makers::Gone,
+        }
+    }
+
+    fn keep_believed(&self) {
+        let Some(believed) = &self.trust.believed else {
+            return;
+        };
+        let (path, new) = (self.dir.join(BELIEVED_FILE), self.dir.join("believed.new"));
+        let written = std::fs::write(&new, believed.encode());
+        if let Err(error) = written.and_then(|()| std::fs::rename(&new, Path::new(&path))) {
+            tracing::error!(%error, "it is not on disk which repositories are believed");
+        }
+    }
+}
