@@ -32,7 +32,7 @@ export type Ending = 'running' | 'good' | 'bad' | 'unknown';
 
 /** How an execution stands. */
 export function ending(execution: Execution): Ending {
-  if (execution.rejected !== '') return 'bad';
+  if (execution.rejected !== '' || execution.spawnError !== '') return 'bad';
   if (execution.endIndex === undefined) return 'running';
   if (execution.exitCode === undefined) return 'unknown';
   return execution.exitCode === 0 && !execution.aborted ? 'good' : 'bad';
@@ -52,7 +52,8 @@ const SIGNALS: Record<string, string> = {
 
 /** How an execution ended, in words. */
 export function explained(execution: Execution): string {
-  if (execution.rejected !== '') return `not run: ${execution.rejected}`;
+  if (execution.rejected !== '') return `refused: ${execution.rejected}`;
+  if (execution.spawnError !== '') return `not run: ${execution.spawnError}`;
   if (execution.endIndex === undefined) return 'running';
   if (execution.aborted) {
     return execution.abortReason.endsWith('TIMEOUT') ? 'its time ran out' : 'cancelled';

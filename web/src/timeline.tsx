@@ -43,7 +43,7 @@ function Entry({ sessionId, execution, onReveal }: EntryProps) {
         {kind === 'bad' && (
           <button type="button" onClick={() => void copyMarkdown(execution, 'fix')}>Fix</button>
         )}
-        {kind !== 'running' && execution.rejected === '' && sessions.value.has(sessionId) && (
+        {kind !== 'running' && execution.rejected === '' && execution.spawnError === '' && sessions.value.has(sessionId) && (
           <button type="button" onClick={() => void rerun(sessionId, execution)}>Run again</button>
         )}
         <button type="button" onClick={() => void copyCommand(execution)}>Copy command</button>
@@ -65,8 +65,12 @@ interface Props {
 
 export function Timeline({ sessionId, executions, onReveal }: Props) {
   const failed = useSignal(false);
-  const newest = executions.map((execution, at) => ({ execution, fromLast: executions.length - 1 - at }));
-  newest.reverse();
+  // What did not run is nowhere in the terminal.
+  let shown = 0;
+  const newest = [...executions].reverse().map((execution) => {
+    const ran = execution.rejected === '' && execution.spawnError === '';
+    return { execution, fromLast: ran ? shown++ : undefined };
+  });
   const wanted = newest.filter(({ execution }) => !failed.value || ending(execution) === 'bad');
   return (
     <aside class="timeline" aria-label="Commands">
@@ -83,7 +87,7 @@ export function Timeline({ sessionId, executions, onReveal }: Props) {
       </div>
       <ol reversed>
         {wanted.slice(0, SHOWN_MAX).map(({ execution, fromLast }) => (
-          <Entry key={execution.shellId} sessionId={sessionId} execution={execution} onReveal={onReveal === undefined ? undefined : () => onReveal(fromLast)} />
+          <Entry key={execution.shellId} sessionId={sessionId} execution={execution} onReveal={onReveal === undefined || fromLast === undefined ? undefined : () => onReveal(fromLast)} />
         ))}
       </ol>
       {wanted.length === 0 && <p class="quiet pad">{failed.value ? 'None has failed.' : 'None has run yet.'}</p>}

@@ -211,16 +211,21 @@ pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
     }
 }
 
-/// One command of a session's history; absent while it waits in the queue.
+/// One command of a session's history; absent while it waits in the queue. One
+/// that never began has its end for its beginning.
 pub fn wire_execution(execution: &Execution) -> Option<wire::Execution> {
     let outcome = &execution.outcome;
     Some(wire::Execution {
         shell_id: execution.shell_id.0,
         rejected: outcome.rejected.clone().unwrap_or_default(),
+        spawn_error: outcome.spawn_error.clone().unwrap_or_default(),
         receipt: receipt(outcome),
         command: execution.command.clone(),
-        cwd: execution.cwd.clone(),
-        start_index: execution.start?.0,
+        cwd: match execution.cwd.is_empty() {
+            true => execution.requested_cwd.clone(),
+            false => execution.cwd.clone(),
+        },
+        start_index: execution.start.or(execution.end)?.0,
         end_index: execution.end.map(|index| index.0),
         exit_code: outcome.code,
         signal: outcome.details.signal.map(signal_name).unwrap_or_default(),

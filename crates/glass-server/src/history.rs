@@ -14,11 +14,12 @@ const PAGE_BYTES_MAX: usize = 2 << 20;
 const BATCH_EVENTS_MAX: usize = 256;
 
 /// Executions as a caller is shown them: what they left behind may have been
-/// started with a secret.
+/// started with a secret, and why one did not run may quote one.
 fn told(engine: &Engine, executions: Vec<Execution>) -> Result<Vec<wire::Execution>, LookupError> {
     let has_left = |outcome: &Outcome| {
         let receipt = outcome.receipt.as_ref();
-        receipt.is_some_and(|receipt| !receipt.left.is_empty())
+        let quotes = outcome.spawn_error.is_some();
+        quotes || receipt.is_some_and(|receipt| !receipt.left.is_empty())
     };
     let mut told = Vec::new();
     for mut execution in executions {

@@ -131,3 +131,37 @@ async fn the_audit_says_who_decided_what() {
     let verified = ran(watched.daemon.command().args(["audit", "verify"]));
     assert_eq!(verified.status, 0, "{verified:?}");
 }
+
+#[tokio::test]
+async fn the_history_has_what_was_refused_and_why() {
+    let watched = Watched::start("").await;
+    success(watched.run("echo hi").await);
+    let why = rejected(watched.run("mkfs.ext4 /dev/sda").await);
+    let history = watched.session.history().await.executions;
+    let [ran_one, refused] = &history[..] else {
+        panic!("two commands were asked for: {history:#?}");
+    };
+    assert_eq!(
+        (ran_one.exit_code, ran_one.rejected.as_str()),
+        (Some(0), "")
+    );
+    assert_eq!(refused.command, "mkfs.ext4 /dev/sda");
+    assert_eq!((refused.exit_code, &refused.rejected), (None, &why));
+    assert_eq!(refused.end_index, Some(refused.start_index));
+    assert!(refused.start_index > ran_one.start_index);
+    let printed = ran(watched
+        .daemon
+        .command()
+        .args(["history", &watched.session.id]))
+    .quiet();
+    let last: Vec<&str> = printed.lines().skip(1).collect();
+    assert!(
+        last[0].contains("  refused  ") && last[0].ends_with("mkfs.ext4 /dev/sda"),
+        "{printed}"
+    );
+    assert_eq!(last[1].trim(), why, "{printed}");
+    // What was refused once is decided anew like the rest.
+    let replayed = ran(watched.daemon.command().args(["policy", "replay"])).quiet();
+    assert!(replayed.contains("2 commands, 0 would be"), "{replayed}");
+    assert!(replayed.contains("deny 1 -> 1"), "{replayed}");
+}

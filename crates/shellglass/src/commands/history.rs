@@ -82,13 +82,16 @@ async fn whole(client: &mut Client, id: &str) -> Result<SessionHistory, Failure>
 }
 
 /// One execution on one line: its number, when, how it ended, how long, where,
-/// what; and below it what stands out in its receipt.
+/// what; and below it what stands out in its receipt, or why it did not run.
 fn line(execution: &Execution) -> String {
     let took = execution
         .ended_unix_ms
         .map(|ended| ended - execution.started_unix_ms);
     let took = took.map_or_else(|| "-".to_owned(), |ms| format!("{ms} ms"));
     let noted = execution.receipt.as_ref().and_then(receipt::noteworthy);
+    let why = [&execution.rejected, &execution.spawn_error];
+    let why = why.into_iter().find(|text| !text.is_empty());
+    let noted = noted.or_else(|| why.map(|text| text.escape_debug().to_string()));
     let noted = noted
         .map(|text| format!("{:>6}  {text}\n", ""))
         .unwrap_or_default();
@@ -108,6 +111,8 @@ fn end(execution: &Execution) -> String {
         _ if execution.end_index.is_none() && execution.ended_unix_ms.is_none() => {
             "running".to_owned()
         }
+        _ if !execution.rejected.is_empty() => "refused".to_owned(),
+        _ if !execution.spawn_error.is_empty() => "not run".to_owned(),
         _ if execution.aborted => "cancelled".to_owned(),
         _ if !execution.signal.is_empty() => execution.signal.clone(),
         Some(code) => format!("exit {code}"),
@@ -135,6 +140,16 @@ mod tests {
         let text = "    17  1970-01-01 00:00:00Z     exit 0      12 ms  /tmp  \
                     echo a\\necho \\u{1b}[2J\n";
         assert_eq!(line(&execution), text);
+        let refused = Execution {
+            exit_code: None,
+            rejected: "no\u{1b}t".to_owned(),
+            ..execution.clone()
+        };
+        let text = line(&refused);
+        assert!(
+            text.contains("  refused  ") && text.ends_with("\n        no\\u{1b}t\n"),
+            "{text}"
+        );
         let running = Execution {
             end_index: None,
             ended_unix_ms: None,
