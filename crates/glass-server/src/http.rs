@@ -6,6 +6,7 @@
 //! that the page gets for one. Static files and `/healthz` need none. What a view
 //! shows is read by cursor, so a slow client is behind and nothing else.
 
+mod activity;
 mod api;
 mod assets;
 mod events;
@@ -37,6 +38,10 @@ pub(crate) use guard::{Addresses, Scheme};
 pub(crate) use listen::serve;
 pub use mcp::Mcp;
 pub use tls::{Tls, TlsError};
+
+/// How long what a caller has to say may take to arrive. Whatever takes longer is
+/// not waited for.
+const BODY_DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Views and event streams that may be open at once.
 const SOCKETS_MAX: usize = 256;

@@ -112,6 +112,11 @@ impl Mirror {
         drops
     }
 
+    /// Whether a replay drops the output that comes next, or a part of it.
+    pub fn is_dropping(&self) -> bool {
+        self.dropping > 0
+    }
+
     /// Ends a replay, or its absence: a mirror that has nothing to show shows a
     /// prompt.
     pub fn settle(&mut self, out: &mut Vec<u8>) {

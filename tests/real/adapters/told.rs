@@ -2,8 +2,10 @@
 
 use super::Bench;
 use crate::mcp_lines::Mcp;
+use crate::terminals::viewer::{Viewer, open};
 use serde_json::json;
 use shellglass_tests::PATIENCE;
+use shellglass_tests::calls::success;
 use std::time::Instant;
 
 /// Start files would have another `PATH`.
@@ -68,4 +70,27 @@ async fn a_question_is_noticed_while_it_waits() {
         text.contains("got x") && !text.contains("seems to ask"),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn people_who_watch_see_sections_and_the_journal_has_the_events() {
+    let bench = Bench::new(BARE).await;
+    bench.run("codex 'fix it'").await;
+    let mut viewer = Viewer::open(&bench.session.client, open(&bench.session)).await;
+    viewer.ready().await;
+    let replayed = viewer.text();
+    assert!(replayed.contains("[assistant]\r\n"), "{replayed}");
+    assert!(!replayed.contains("agent_message"), "{replayed}");
+    // What comes is shown like what was.
+    viewer.forget();
+    bench.run("claude -p explain").await;
+    viewer.until("\u{1b}]633;D;0").await;
+    let live = viewer.text();
+    assert!(live.contains("[assistant]\r\n"), "{live}");
+    assert!(!live.contains("\"type\""), "{live}");
+    // Who asks for events by name gets events.
+    viewer.forget();
+    let ran = bench.run("codex exec --json x").await;
+    assert!(success(ran).stdout.contains("agent_message"));
+    viewer.until("agent_message").await;
 }

@@ -2,8 +2,8 @@
 //! translated and handed to the service itself, so it means exactly what it
 //! means over gRPC.
 
-use super::Glass;
 use super::pass::refusal;
+use super::{BODY_DEADLINE, Glass};
 use crate::serve::REQUEST_BYTES_MAX;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest as _, Path, State};
@@ -40,14 +40,27 @@ pub(super) async fn call(
         return refusal(StatusCode::NOT_FOUND, "NOT_FOUND", &message, hint);
     };
     // This keeps to the router's limit.
-    let body = match Bytes::from_request(request, &()).await {
-        Ok(body) => body,
-        Err(refused) => return refused.into_response(),
+    let body = tokio::time::timeout(BODY_DEADLINE, Bytes::from_request(request, &())).await;
+    let body = match body {
+        Ok(Ok(body)) => body,
+        Ok(Err(refused)) => return refused.into_response(),
+        Err(_) => return too_slow(),
     };
     match translated(&glass, &caller, &method, &body).await {
         Ok(json) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
         Err(status) => error(&status),
     }
+}
+
+/// What a caller is told who takes too long to say what it wants.
+pub(super) fn too_slow() -> Response {
+    let (kind, message) = ("DEADLINE_EXCEEDED", "the request did not arrive in time");
+    refusal(
+        StatusCode::REQUEST_TIMEOUT,
+        kind,
+        message,
+        "send it again, at once",
+    )
 }
 
 async fn translated(

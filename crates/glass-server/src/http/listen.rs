@@ -1,6 +1,7 @@
 //! Connections over TCP, HTTP/1.1 and HTTP/2 alike.
 
 use super::Tls;
+use super::activity::{Activity, Counted, Patience};
 use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -17,6 +18,16 @@ const CONNECTIONS_MAX: usize = 1024;
 
 /// Time for a client to say what it wants.
 const HEADERS_DEADLINE: Duration = Duration::from_secs(15);
+
+/// How long a connection may be without a request: before its first one, and
+/// after its last one.
+const PATIENCE: Patience = Patience {
+    first: HEADERS_DEADLINE,
+    next: Duration::from_secs(600),
+};
+
+/// Time for a connection that is let go to say so.
+const FAREWELL_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Bytes of the head of a request, at most.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -74,10 +85,21 @@ async fn attend<S>(builder: &Builder<TokioExecutor>, stream: S, router: Router)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let service = TowerToHyperService::new(router);
-    let served = builder
-        .serve_connection_with_upgrades(TokioIo::new(stream), service)
-        .await;
+    let activity = Activity::new();
+    let service = TowerToHyperService::new(Counted {
+        router,
+        activity: activity.clone(),
+    });
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    let served = tokio::select! {
+        served = connection.as_mut() => served,
+        () = activity.is_forsaken(PATIENCE) => {
+            connection.as_mut().graceful_shutdown();
+            let ended = timeout(FAREWELL_DEADLINE, connection).await;
+            ended.unwrap_or(Ok(()))
+        }
+    };
     if let Err(error) = served {
         tracing::debug!(%error, "a connection over TCP ended");
     }

@@ -1,7 +1,7 @@
 //! How the page turns the token of its address into a pass.
 
-use super::Glass;
 use super::pass::{PASS_SECONDS, Pass, cookie_name, now_seconds, refusal};
+use super::{BODY_DEADLINE, Glass};
 use axum::Json;
 use axum::body::to_bytes;
 use axum::extract::{Request, State};
@@ -16,7 +16,11 @@ const REQUEST_BYTES_MAX: usize = 4096;
 
 /// Takes `{"token": …}` and gives a cookie, and the key that goes with it.
 pub(super) async fn log_in(State(glass): State<Arc<Glass>>, request: Request) -> Response {
-    let Ok(body) = to_bytes(request.into_body(), REQUEST_BYTES_MAX).await else {
+    let body = to_bytes(request.into_body(), REQUEST_BYTES_MAX);
+    let Ok(body) = tokio::time::timeout(BODY_DEADLINE, body).await else {
+        return super::api::too_slow();
+    };
+    let Ok(body) = body else {
         let (kind, message) = ("OUT_OF_RANGE", "the request is too long");
         return refusal(StatusCode::PAYLOAD_TOO_LARGE, kind, message, "send a token");
     };

@@ -5,6 +5,7 @@
 
 pub(super) mod extent;
 mod painting;
+mod readable;
 
 use super::Shown;
 use crate::engine::{Caller, Engine};

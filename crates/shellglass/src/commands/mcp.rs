@@ -12,6 +12,7 @@ mod arguments;
 mod daemon;
 mod elicit;
 mod execute;
+mod farewells;
 mod follow;
 mod http;
 mod output;

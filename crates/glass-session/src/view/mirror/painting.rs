@@ -1,12 +1,13 @@
 //! Draws a session's history, and then what happens.
 
 use super::extent::Extent;
+use super::readable::Readable;
 use crate::engine::{Caller, Engine};
 use crate::errors::LookupError;
 use crate::reader::{Reader, Told};
 use crate::view::Shown;
 use bytes::Bytes;
-use glass_model::{Dropped, Event, EventBody, EventIndex, Session};
+use glass_model::{Dropped, Event, EventBody, EventIndex, Session, ShellId, Stream};
 use glass_vt::mirror::{Mirror, MirrorEvent, replay_bytes_max};
 use std::collections::VecDeque;
 use tokio::sync::mpsc;
@@ -22,6 +23,7 @@ const NO_PID: i32 = -1;
 pub(super) struct Painting {
     reader: Reader,
     mirror: Mirror,
+    readable: Readable,
     /// The first event that is not part of the replay; none once it is over.
     replay_end: Option<EventIndex>,
     ready: VecDeque<Shown>,
@@ -71,6 +73,7 @@ impl Painting {
         Ok(Painting {
             reader: reader.without_output_before(extent.kept_from),
             mirror,
+            readable: Readable::default(),
             // A cursor beyond the end has nothing to replay.
             replay_end: Some(end.max(from)),
             ready,
@@ -118,7 +121,9 @@ impl Painting {
             }
             match self.reader.next().await? {
                 Some(Told::Event(event, bytes)) => self.show(&event, &bytes),
-                Some(Told::Late(late)) => self.show_output(&late.bytes),
+                Some(Told::Late(late)) => {
+                    self.show_told(Some(late.shell_id), late.stream, &late.bytes);
+                }
                 None => self.end()?,
             }
         }
@@ -158,18 +163,21 @@ impl Painting {
         if self.replay_end.is_none() {
             self.shown_ms = Some(event.at_ms);
         }
+        self.readable.note(event);
         match &event.body {
             EventBody::CommandStart { command, .. } => {
                 let event = MirrorEvent::CommandStart { command };
                 self.mirror.show(event, &mut self.out);
             }
-            EventBody::Output { bytes, .. } => {
+            EventBody::Output { stream, bytes, .. } => {
                 if !self.mirror.drops_whole(*bytes) {
-                    self.show_output(output);
+                    self.show_told(event.shell_id, *stream, output);
                 }
             }
             EventBody::Dropped { dropped, .. } => self.show_dropped(dropped),
             EventBody::Exit { outcome, .. } => {
+                let held = self.readable.end(event.shell_id);
+                self.show_output(&held);
                 let code = outcome.code;
                 self.mirror.show(MirrorEvent::Exit { code }, &mut self.out);
             }
@@ -185,6 +193,16 @@ impl Painting {
             EventBody::Disposed => self.disposed = true,
             EventBody::ApprovalPending { .. } | EventBody::Status { .. } => {}
         }
+    }
+
+    /// Shows what an execution wrote. While a replay drops bytes, they are counted
+    /// as they were written.
+    fn show_told(&mut self, id: Option<ShellId>, stream: Stream, bytes: &[u8]) {
+        if self.mirror.is_dropping() {
+            return self.show_output(bytes);
+        }
+        let shown = self.readable.output(id, stream, bytes);
+        self.show_output(&shown);
     }
 
     fn show_output(&mut self, bytes: &[u8]) {

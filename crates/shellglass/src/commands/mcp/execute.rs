@@ -199,6 +199,8 @@ async fn follow(
     };
     match followed {
         Some(stop) => stop,
+        // Nobody wanted it to end.
+        None if context.peer.is_transport_closed() && state.outlives_connection() => Stop::Yielded,
         None => {
             cancel(state, execution).await;
             Stop::Yielded

@@ -5,10 +5,12 @@
 //! that the token stands for. Each role has connections of its own, so a
 //! connection's name is worth nothing to the other one.
 
+mod bodies;
 mod connections;
 mod remembered;
 
 use super::daemon::Way;
+use super::farewells::Farewells;
 use super::server::Server;
 use super::state::State;
 use crate::config::Settings;
@@ -17,6 +19,7 @@ use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::Response;
+use bodies::{BODY_BYTES_MAX, Bodies};
 use connections::Connections;
 use glass_model::Role;
 use glass_server::{Mcp, Tokens};
@@ -25,10 +28,6 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The longest request over HTTP: twice the longest command, for the memory that
-/// reading it takes is the daemon's.
-const BODY_BYTES_MAX: usize = 8 << 20;
 
 /// How often a silent stream says that it lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -48,6 +47,7 @@ pub(in crate::commands) struct Within<'a> {
 /// What answers at `/mcp`.
 pub(in crate::commands) fn mount(within: &Within<'_>) -> Mcp {
     let settings = Arc::new(within.settings.clone());
+    let bodies = Bodies::new();
     let router = |role: Role| {
         let (name, token) = match role {
             Role::Agent => ("agent", &within.tokens.agent),
@@ -59,9 +59,10 @@ pub(in crate::commands) fn mount(within: &Within<'_>) -> Mcp {
             role,
             token: token.clone(),
             person: within.tokens.person.clone(),
+            farewells: Arc::default(),
         };
         let file = within.data_dir.join(format!("mcp-{name}.json"));
-        doorway.router(Remembered::read(file))
+        bodies.before(doorway.router(Remembered::read(file)))
     };
     Mcp {
         agent: router(Role::Agent),
@@ -87,6 +88,7 @@ struct Doorway {
     role: Role,
     token: String,
     person: String,
+    farewells: Arc<Farewells>,
 }
 
 impl Doorway {
@@ -97,7 +99,7 @@ impl Doorway {
             .with_max_request_body_bytes(BODY_BYTES_MAX)
             .with_sse_keep_alive(Some(KEEP_ALIVE));
         config.session_store = Some(Arc::new(remembered));
-        let connections = Arc::new(Connections::new());
+        let connections = Arc::new(Connections::new(Arc::clone(&self.farewells)));
         let service = StreamableHttpService::new(move || Ok(self.server()), connections, config);
         Router::new()
             .fallback_service(service)
@@ -111,6 +113,7 @@ impl Doorway {
             person: self.person.clone(),
         };
         let state = State::new(Arc::clone(&self.settings), self.role, way);
+        let state = state.with_farewells(Arc::clone(&self.farewells));
         Server::over_http(Arc::new(state))
     }
 }

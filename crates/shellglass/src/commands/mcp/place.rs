@@ -39,9 +39,8 @@ impl Place {
     pub(super) fn of_request(parts: &Parts) -> Place {
         let name = parts.headers.get(SESSION_HEADER);
         let name = name.and_then(|name| name.to_str().ok()).unwrap_or_default();
-        let shown: String = name.chars().take(SHOWN_CHARS).collect();
         Place {
-            task: format!("mcp-{shown}"),
+            task: task_of(name),
             returned: AtomicBool::new(true),
             // Nothing is the daemon's own place.
             directory: Some(asked_directory(parts.uri.query().unwrap_or_default())),
@@ -55,6 +54,12 @@ impl Place {
             None => directory(None),
         }
     }
+}
+
+/// The task of a connection of this name.
+pub(super) fn task_of(name: &str) -> String {
+    let shown: String = name.chars().take(SHOWN_CHARS).collect();
+    format!("mcp-{shown}")
 }
 
 /// The directory that an address asks for. One that is not whole, or none, is

@@ -3,6 +3,7 @@
 
 use super::daemon::{Daemon, Way};
 use super::elicit::Outcome;
+use super::farewells::Farewells;
 use super::follow::Execution;
 use super::place::Place;
 use super::request::Ask;
@@ -21,6 +22,9 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 /// Calls that may wait for a command at once. A session's queue in the daemon
 /// holds 64; the others wait here.
 const CALLS_MAX: usize = 32;
+
+/// Calls that may wait for their turn; more are told so at once.
+const TURNS_WAITING_MAX: usize = 256;
 
 /// How long a call waits for its turn.
 const TURN_WAIT: Duration = Duration::from_secs(45);
@@ -72,6 +76,10 @@ pub(super) struct State {
     /// What cancels each call that a client waits for, by its key.
     under_way: Mutex<BTreeMap<String, CancelRequest>>,
     turns: Semaphore,
+    /// Room to wait for a turn.
+    lobby: Semaphore,
+    /// Over HTTP, which connections were ended by their clients.
+    farewells: Option<Arc<Farewells>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -94,7 +102,23 @@ impl State {
             questions: Mutex::default(),
             under_way: Mutex::default(),
             turns: Semaphore::new(CALLS_MAX),
+            lobby: Semaphore::new(TURNS_WAITING_MAX),
+            farewells: None,
         }
+    }
+
+    /// For connections that may go before their clients have said farewell.
+    pub(super) fn with_farewells(mut self, farewells: Arc<Farewells>) -> State {
+        self.farewells = Some(farewells);
+        self
+    }
+
+    /// Whether what was begun goes on without the connection: it made room for
+    /// another, and its client has not ended it.
+    pub(super) fn outlives_connection(&self) -> bool {
+        let task = self.place.get().map(|place| place.task.as_str());
+        let said = |farewells: &Arc<Farewells>| task.is_some_and(|task| farewells.has(task));
+        self.farewells.as_ref().is_some_and(|it| !said(it))
     }
 
     /// Says where this connection's commands run. The first word counts.
@@ -114,6 +138,10 @@ impl State {
         &self,
         context: &RequestContext<RoleServer>,
     ) -> Result<SemaphorePermit<'_>, Failure> {
+        let Ok(_waiting) = self.lobby.try_acquire() else {
+            let message = format!("{CALLS_MAX} calls are under way and too many wait");
+            return Err(Failure::new(Kind::Failed, message).hint("call again when some have ended"));
+        };
         let turn = tokio::select! {
             biased;
             () = context.ct.cancelled() => return Err(given_up()),
@@ -194,8 +222,8 @@ impl State {
     /// What comes of a question that the client is showing, or has seen answered.
     pub(super) fn asked(&self, approval: &str) -> Option<watch::Receiver<Option<Outcome>>> {
         let mut questions = lock(&self.questions);
-        // One that was put away may be asked again.
-        questions.retain(|_, outcome| !matches!(&*outcome.borrow(), Some(Outcome::Dismissed)));
+        // One that was put away, or whose answer did not count, may be asked again.
+        questions.retain(|_, outcome| matches!(&*outcome.borrow(), None | Some(Outcome::Answered)));
         questions.get(approval).cloned()
     }
 
@@ -222,6 +250,9 @@ impl State {
     pub(super) async fn leave(&self) {
         // Whoever still waits for a turn begins nothing any more.
         self.turns.close();
+        if self.outlives_connection() {
+            return;
+        }
         let mut cancels: Vec<CancelRequest> = std::mem::take(&mut *lock(&self.under_way))
             .into_values()
             .collect();

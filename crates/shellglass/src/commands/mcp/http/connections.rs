@@ -2,6 +2,8 @@
 //! room, the one that was quiet for longest goes; what is remembered of it brings
 //! it back when its client asks again.
 
+use crate::commands::mcp::farewells::Farewells;
+use crate::commands::mcp::place::task_of;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::WorkerTransport;
 use rmcp::transport::common::server_side_http::ServerSseMessage;
@@ -10,7 +12,7 @@ use rmcp::transport::streamable_http_server::session::local::{
 };
 use rmcp::transport::streamable_http_server::session::{RestoreOutcome, SessionId, SessionManager};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_stream::Stream;
 
@@ -34,19 +36,21 @@ const CLOSE_WAIT: Duration = Duration::from_secs(1);
 /// The connections of one role's clients.
 pub(super) struct Connections {
     inner: LocalSessionManager,
+    farewells: Arc<Farewells>,
     used: Mutex<HashMap<SessionId, Instant>>,
 }
 
 type Transport = WorkerTransport<LocalSessionWorker>;
 
 impl Connections {
-    pub(super) fn new() -> Connections {
+    pub(super) fn new(farewells: Arc<Farewells>) -> Connections {
         let mut inner = LocalSessionManager::default();
         inner.session_config.keep_alive = Some(QUIET_MAX);
         inner.session_config.channel_capacity = MESSAGES_MAX;
         inner.session_config.completed_cache_ttl = ANSWER_KEPT;
         Connections {
             inner,
+            farewells,
             used: Mutex::default(),
         }
     }
@@ -66,6 +70,7 @@ impl Connections {
     /// Makes room for another one, and takes it.
     async fn take(&self, id: SessionId) {
         let mut gone = None;
+        self.farewells.forget(&task_of(&id));
         self.used(|used| {
             if used.len() >= CONNECTIONS_MAX {
                 let oldest = used.iter().min_by_key(|(_, at)| **at);
@@ -111,6 +116,7 @@ impl SessionManager for Connections {
         self.used(|used| {
             used.remove(id);
         });
+        self.farewells.said(&task_of(id));
         self.inner.close_session(id).await
     }
 
@@ -156,12 +162,14 @@ impl SessionManager for Connections {
 
 #[cfg(test)]
 mod tests {
-    use super::{CONNECTIONS_MAX, Connections};
+    use super::{CONNECTIONS_MAX, Connections, Farewells, task_of};
     use rmcp::transport::streamable_http_server::session::SessionManager as _;
+    use std::sync::Arc;
 
     #[tokio::test]
     async fn the_quietest_connection_makes_room() {
-        let connections = Connections::new();
+        let farewells = Arc::new(Farewells::default());
+        let connections = Connections::new(Arc::clone(&farewells));
         let mut ids = Vec::new();
         // Who holds the other ends is of no matter here.
         let mut transports = Vec::new();
@@ -175,5 +183,9 @@ mod tests {
         assert!(connections.has_session(&last).await.expect("known"));
         assert!(connections.has_session(&ids[0]).await.expect("known"));
         assert!(!connections.has_session(&ids[1]).await.expect("known"));
+        // It did not say that it wants nothing more.
+        assert!(!farewells.has(&task_of(&ids[1])));
+        connections.close_session(&last).await.expect("closed");
+        assert!(farewells.has(&task_of(&last)));
     }
 }
