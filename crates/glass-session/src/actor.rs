@@ -56,6 +56,7 @@ pub(crate) use adopt::{Child, Inheritance, launched};
 pub(crate) use audit::{asked_by, how, in_short};
 pub(crate) use cut::{Cut, CutOrder};
 pub(crate) use end::tree_end;
+pub(crate) use finish::ORPHANS_WITHIN;
 pub(crate) use input::{NotTaken, Taken, Typed};
 pub(crate) use message::{Accepted, Message, Refusal};
 pub(crate) use planted::Trust;

@@ -2,8 +2,9 @@
 //! by line.
 
 use super::probe::{self, Probe};
-use super::runner::{Asked, Field, judge_all, wrong};
+use super::runner::{Asked, Field, judge_all, judge_in, wrong};
 use super::stage::is_root;
+use glass_proto::shellglass::v1::SessionMode;
 use shellglass_tests::Setup;
 
 /// What the daemon that starts the commands has and they must not get:
@@ -46,6 +47,16 @@ async fn every_script_of_our_own_gives_its_wanted_answer() {
     let field = Field::open(leaky()).await;
     let probes = probe::own();
     let verdicts = judge_all(field, probes, Asked::ByTheScript).await;
+    let wrong = wrong(&verdicts);
+    assert!(wrong.is_empty(), "of {} verdicts:\n{wrong}", verdicts.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_given_script_gives_its_wanted_answer_in_a_terminal() {
+    let field = Field::open(leaky()).await;
+    let mut probes = probe::given();
+    probes.retain(|probe| !ABOUT_LIMITS.contains(&probe.name.as_str()));
+    let verdicts = judge_in(&[SessionMode::Pty], field, probes, Asked::ByTheScript).await;
     let wrong = wrong(&verdicts);
     assert!(wrong.is_empty(), "of {} verdicts:\n{wrong}", verdicts.len());
 }

@@ -171,7 +171,8 @@ impl Field {
         };
         // Half of the runs have their policy from the session, half from the
         // request: both must lead to the same walls.
-        let is_of_session = mode == SessionMode::Line || matches!(asked, Asked::Instead(_));
+        // A terminal has one policy, which is its session's.
+        let is_of_session = mode != SessionMode::Pipe || matches!(asked, Asked::Instead(_));
         let of_session = is_of_session.then(|| policy(&probes[0]));
         let session = match self.session(&stage, mode, of_session.clone()).await {
             Ok(session) => session,
@@ -192,6 +193,7 @@ impl Field {
             let result = client.run(request);
             let longest = Duration::from_millis(CASE_MS_MAX.unsigned_abs().into()) * 2;
             let (said, remarks) = match tokio::time::timeout(longest, result).await {
+                Ok(Ok(result)) if mode == SessionMode::Pty => shown(said(result.into_inner())),
                 Ok(Ok(result)) => said(result.into_inner()),
                 Ok(Err(status)) => ("REFUSED".to_owned(), status.message().to_owned()),
                 Err(_) => ("HANGS".to_owned(), String::new()),
@@ -237,13 +239,34 @@ fn said(result: ShellResult) -> (String, String) {
     }
 }
 
+/// In a terminal the verdict is the last line, behind all remarks.
+fn shown((said, _): (String, String)) -> (String, String) {
+    let last = said
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty());
+    (last.unwrap_or_default().to_owned(), said.clone())
+}
+
 /// Runs every script in both modes, several at once, and gives what they said.
 pub async fn judge_all(field: Field, probes: Vec<Probe>, asked: Asked) -> Vec<Verdict> {
+    let modes = [SessionMode::Pipe, SessionMode::Line];
+    judge_in(&modes, field, probes, asked).await
+}
+
+/// The same in these modes.
+pub async fn judge_in(
+    modes: &[SessionMode],
+    field: Field,
+    probes: Vec<Probe>,
+    asked: Asked,
+) -> Vec<Verdict> {
     let only = std::env::var("SHELLGLASS_TEST_ONLY").unwrap_or_default();
     let field = Arc::new(field);
     let places = Arc::new(Semaphore::new(CASES_AT_ONCE));
     let mut cases = JoinSet::new();
-    for mode in [SessionMode::Pipe, SessionMode::Line] {
+    for mode in modes.iter().copied() {
         for group in groups(&probes, &only) {
             let (field, places, asked) = (field.clone(), places.clone(), asked.clone());
             cases.spawn(async move {

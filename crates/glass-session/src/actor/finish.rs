@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long orphans of a command may take to end.
-const ORPHANS_WITHIN: Duration = Duration::from_millis(500);
+pub(crate) const ORPHANS_WITHIN: Duration = Duration::from_millis(500);
 
 /// How much of what a failed command said is looked at.
 const LAST_WORDS_BYTES: u64 = 16 * 1024;

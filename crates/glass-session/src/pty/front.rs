@@ -4,14 +4,14 @@
 use super::beliefs::Fact;
 use super::preamble::Preamble;
 use super::{Task, close::NO_OUTPUT};
-use crate::actor::{Finished, OutputEnd, asked_by, how, in_short, lock};
+use crate::actor::{Finished, ORPHANS_WITHIN, OutputEnd, asked_by, how, in_short, lock};
 use crate::context::now_ms;
 use crate::recording::{Begun, Recording, When};
 use glass_model::{
     AbortReason, AuditEntry, AuditKind, EventBody, Execution, ExitDetails, Outcome, Phase,
     ShellKind, signal_of_exit_code,
 };
-use glass_spawn::terminal;
+use glass_spawn::{terminal, tree};
 use glass_store::{Change, Store};
 use glass_vt::Marker;
 use std::sync::Arc;
@@ -217,6 +217,10 @@ impl Task {
         let Some(front) = self.front.take() else {
             return;
         };
+        if let Some(init) = self.launched.init {
+            // Behind walls nothing outlives its command but the shell's own jobs.
+            tree::end_orphans(&init, ORPHANS_WITHIN);
+        }
         let outcome = match &front.stop {
             Some(stop) => Outcome {
                 abort: Some(stop.reason),
