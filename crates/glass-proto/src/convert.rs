@@ -211,10 +211,13 @@ pub fn session_event(event: Event, bytes: Vec<u8>) -> wire::SessionEvent {
     }
 }
 
-/// One command of a session's history; absent while it waits in the queue. One
-/// that never began has its end for its beginning.
+/// One command of a session's history; absent while it waits in the queue, and
+/// if it was withdrawn there. One that was refused, or could not be run, has its
+/// end for its beginning.
 pub fn wire_execution(execution: &Execution) -> Option<wire::Execution> {
     let outcome = &execution.outcome;
+    let was_kept = outcome.rejected.is_some() || outcome.spawn_error.is_some();
+    let start = execution.start.or(execution.end.filter(|_| was_kept))?;
     Some(wire::Execution {
         shell_id: execution.shell_id.0,
         rejected: outcome.rejected.clone().unwrap_or_default(),
@@ -225,7 +228,7 @@ pub fn wire_execution(execution: &Execution) -> Option<wire::Execution> {
             true => execution.requested_cwd.clone(),
             false => execution.cwd.clone(),
         },
-        start_index: execution.start.or(execution.end)?.0,
+        start_index: start.0,
         end_index: execution.end.map(|index| index.0),
         exit_code: outcome.code,
         signal: outcome.details.signal.map(signal_name).unwrap_or_default(),
