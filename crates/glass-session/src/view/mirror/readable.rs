@@ -129,7 +129,7 @@ mod tests {
             let id = Some(ShellId(1));
             assert_eq!(&*readable.output(id, Stream::Stdout, first), b"");
             let shown = readable.output(id, Stream::Stdout, rest).into_owned();
-            assert_eq!(String::from_utf8_lossy(&shown), "[assistant]\nhi\n\n");
+            assert_eq!(String::from_utf8_lossy(&shown), "[assistant]\n  hi\n");
             assert_eq!(&*readable.output(id, Stream::Stderr, EVENT), EVENT);
             assert_eq!(&*readable.output(id, Stream::Stdout, b"{half"), b"");
             assert_eq!(readable.end(id), b"{half");
