@@ -55,11 +55,6 @@ impl Trust {
         self.distrust.as_ref()?.denial(stderr_tail)
     }
 
-    /// Whether failures may have to do with it.
-    pub(super) fn holds_back(&self) -> bool {
-        self.distrust.is_some()
-    }
-
     /// What goes along into a session that is cut from this one.
     pub(super) fn passed_on(&self) -> Trust {
         Trust {
