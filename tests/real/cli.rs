@@ -2,6 +2,7 @@
 
 mod daemon;
 mod doctor;
+mod inherited;
 mod others;
 mod run;
 mod stopping;

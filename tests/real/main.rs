@@ -10,6 +10,7 @@ mod basics;
 mod cancel;
 mod cli;
 mod crash;
+mod documents;
 mod exact;
 mod filters;
 mod forge;

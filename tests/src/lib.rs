@@ -293,7 +293,8 @@ fn end_everything_under(home: &Path) {
 /// Whether a process has its working directory there, or was started by a daemon
 /// there.
 fn is_in(pid: u32, home: &str) -> bool {
-    let marked = format!("SHELLGLASS_HOME={home}\0");
+    // The end of two names: `HOME` and `SHELLGLASS_HOME`.
+    let marked = format!("HOME={home}\0");
     std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(home))
         || std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
             let mut windows = environment.windows(marked.len());

@@ -32,6 +32,8 @@ pub struct Options {
     pub engine: Engine,
     /// The Unix socket, for this user alone.
     pub socket: PathBuf,
+    /// That socket, where somebody else has opened it and will close it.
+    pub inherited: Option<std::os::unix::net::UnixListener>,
     /// Where to serve gRPC and the page over TCP.
     pub listen: Tcp,
     /// Who can read what is served there.
@@ -123,13 +125,18 @@ pub async fn serve(
     let Options {
         engine,
         socket,
+        inherited,
         listen,
         exposure,
         names,
         tokens,
         mcp,
     } = options;
-    let unix = open_socket(&socket)?;
+    let is_ours = inherited.is_none();
+    let unix = match inherited {
+        Some(listener) => take_over(listener, &socket)?,
+        None => open_socket(&socket)?,
+    };
     let tcp = match listen {
         Tcp::Closed => None,
         Tcp::At(address) => Some(open_tcp(address, &exposure).await?),
@@ -196,7 +203,7 @@ pub async fn serve(
     };
     // Another daemon may be starting: its socket is not ours to remove, but it
     // cannot have one before we have let go of the data directory.
-    if let Err(error) = std::fs::remove_file(&socket) {
+    if is_ours && let Err(error) = std::fs::remove_file(&socket) {
         tracing::debug!(%error, "the socket was gone");
     }
     Ok(outcome?)
@@ -216,6 +223,20 @@ async fn routes(service: Service) -> Result<Routes, ServeError> {
         // Stock clients of many languages still ask in the older version.
         .add_service(described().build_v1alpha()?)
         .prepare())
+}
+
+/// Serves a socket that listens already.
+fn take_over(
+    listener: std::os::unix::net::UnixListener,
+    path: &Path,
+) -> Result<UnixListener, ServeError> {
+    let taken = listener
+        .set_nonblocking(true)
+        .and_then(|()| UnixListener::from_std(listener));
+    taken.map_err(|source| ServeError::Socket {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Opens the socket where a dead daemon may have left one. The caller holds the

@@ -394,6 +394,8 @@ pub(crate) enum Config {
     Path,
     /// Print the JSON schema of the configuration.
     Schema,
+    /// Print every setting with its default, as Markdown.
+    Reference,
 }
 
 /// Most milliseconds that the contract can carry, in seconds.

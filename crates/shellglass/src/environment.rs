@@ -5,8 +5,12 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
 /// Variables that tell a command which session it runs in: those of an outer
-/// command would be a lie.
+/// command would be a lie. So would those about a socket that the daemon was
+/// started with.
 const OUR_OWN: &[&str] = &[
+    "LISTEN_FDNAMES",
+    "LISTEN_FDS",
+    "LISTEN_PID",
     "SHELLGLASS",
     "SHELLGLASS_SESSION_ID",
     "SHELLGLASS_TOOL_CALL_ID",

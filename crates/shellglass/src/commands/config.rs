@@ -1,4 +1,7 @@
-//! `config show`, `config path` and `config schema`. No daemon is needed.
+//! `config show`, `config path`, `config schema` and `config reference`. No
+//! daemon is needed.
+
+mod reference;
 
 use crate::cli::Config;
 use crate::client::{self, Context};
@@ -14,17 +17,17 @@ pub(super) fn config(command: &Config) -> Result<ExitCode, Failure> {
     match command {
         Config::Show => stdout::print(&config::render(&Context::load()?.loaded))?,
         Config::Path => stdout::print(&paths()?)?,
-        Config::Schema => {
-            let schema = serde_json::to_value(config::schema()).map_err(|error| {
-                Failure::new(
-                    Kind::Broken,
-                    format!("the schema cannot be printed: {error}"),
-                )
-            })?;
-            stdout::print_json(&schema)?;
-        }
+        Config::Schema => stdout::print_json(&schema()?)?,
+        Config::Reference => stdout::print(&reference::markdown(&schema()?))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn schema() -> Result<serde_json::Value, Failure> {
+    serde_json::to_value(config::schema()).map_err(|error| {
+        let message = format!("the schema cannot be printed: {error}");
+        Failure::new(Kind::Broken, message)
+    })
 }
 
 /// Works without a valid configuration: this is how one finds the invalid one.

@@ -2,6 +2,7 @@
 
 mod daemon;
 mod exposure;
+mod inherited;
 mod log;
 mod pid;
 mod plan;

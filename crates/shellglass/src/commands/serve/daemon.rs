@@ -2,6 +2,7 @@
 //! of which needs the one before.
 
 use super::exposure;
+use super::inherited;
 use super::pid::PidFile;
 use super::plan::Plan;
 use super::tokens;
@@ -53,6 +54,7 @@ pub(super) async fn run(
     // From here on a signal ends us in order, also while we begin.
     let stop = stop_signals()?;
     let exposure = exposure::of(&plan.settings.daemon)?;
+    let inherited = inherited::listener(&plan.socket)?;
     let store = take_journal(plan).await?;
     let tokens = tokens::load(&plan.data_dir)?;
     let (keeper, events) = reach_keeper(plan).await?;
@@ -82,6 +84,7 @@ pub(super) async fn run(
     let options = Options {
         engine,
         socket: plan.socket.clone(),
+        inherited,
         listen,
         exposure,
         names,
