@@ -1,8 +1,8 @@
 //! A daemon that is started with its socket, as systemd starts one.
 
 use rustix::process::Signal;
-use shellglass_tests::program::{Home, Ran, is_alive, piped, ran, signal, wait_until};
 use shellglass_tests::processes;
+use shellglass_tests::program::{Home, Ran, is_alive, piped, ran, signal, wait_until};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -81,8 +81,13 @@ fn a_daemon_serves_the_socket_that_it_was_started_with_and_leaves_it() {
     let socket = socket_of(&home);
     let daemon = piped(&mut activated(&home, &socket, ""));
     // The socket is there before the daemon is: a client only has to wait.
-    wait_until("the socket is opened", || UnixStream::connect(&socket).is_ok());
-    let said = home.cli(&["run", "echo through; env | grep ^LISTEN_ || echo nothing of it"]);
+    wait_until("the socket is opened", || {
+        UnixStream::connect(&socket).is_ok()
+    });
+    let said = home.cli(&[
+        "run",
+        "echo through; env | grep ^LISTEN_ || echo nothing of it",
+    ]);
     assert_eq!(said.quiet(), "through\nnothing of it\n");
     assert_eq!(home.daemons(), [daemon.id()], "no other was started");
     let holders = holders(&home, &inode(&socket));

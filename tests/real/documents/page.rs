@@ -100,11 +100,7 @@ fn joined(body: &[(usize, &str)]) -> String {
 }
 
 /// The text up to a mark that may stand on a later line.
-fn until<'a>(
-    lines: &mut impl Iterator<Item = (usize, &'a str)>,
-    first: &str,
-    end: &str,
-) -> String {
+fn until<'a>(lines: &mut impl Iterator<Item = (usize, &'a str)>, first: &str, end: &str) -> String {
     let mut text = first.to_owned();
     while !text.contains(end) {
         let Some((_, line)) = lines.next() else { break };

