@@ -5,7 +5,7 @@ WEAK   := $(CURDIR)/target/weak/shellglass
 PYTHON := $(CURDIR)/.tools/venv/bin/python
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help build run stop test lint tidy unit weak clients browser editor bench install fuzz reference
+.PHONY: help build run stop test lint tidy unit weak clients browser editor bench install fuzz reference dist
 
 help: ## Say what there is.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -65,6 +65,9 @@ bench: build ## Latency, throughput and memory, with baselines beside them.
 
 install: build ## Install the binary, its manual and its completions below PREFIX.
 	@scripts/install $(BIN) $(PREFIX)
+
+dist: build ## Make a Debian package and a tarball in target/packages.
+	@scripts/dist $(BIN) target/packages
 
 reference: build ## Write the reference of the configuration into its page.
 	@scripts/reference $(BIN)

@@ -2,6 +2,7 @@
 //! run, and what it shows is compared with what is printed. How pages say what
 //! they mean is in CONTRIBUTING.md.
 
+mod clean;
 mod example;
 mod page;
 mod reader;
@@ -84,6 +85,19 @@ fn what_the_documents_mention_in_passing_exists() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(seen > 30, "only {seen} command lines were found");
+}
+
+#[test]
+fn the_package_installs_into_a_clean_root_and_the_tour_works_there() {
+    let readme = pages().into_iter().find(|page| page.name == "README.md");
+    let mut tour = readme.unwrap().section("A tour in two minutes");
+    let first = Page::read("installed", clean::FIRST_LOOK).unwrap();
+    tour.blocks.splice(0..0, first.blocks);
+    let stage = Stage::clean();
+    let ran = stage
+        .play(&tour)
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    assert!(ran > 10, "only {ran} command lines were found");
 }
 
 #[test]

@@ -22,15 +22,26 @@ pub(super) struct Page {
 /// A block of command lines.
 #[derive(Debug)]
 pub(super) enum Block {
-    Run(Vec<Step>),
+    Run { section: String, steps: Vec<Step> },
     NotRun { line: usize, reason: String },
+}
+
+impl Page {
+    /// The part of it below one heading.
+    pub(super) fn section(mut self, wanted: &str) -> Page {
+        let is_there =
+            |block: &Block| matches!(block, Block::Run { section, .. } if section == wanted);
+        self.blocks.retain(is_there);
+        assert!(!self.blocks.is_empty(), "{} has no {wanted:?}", self.name);
+        self
+    }
 }
 
 impl Block {
     /// What is run of it.
     pub(super) fn steps(&self) -> &[Step] {
         match self {
-            Block::Run(steps) => steps,
+            Block::Run { steps, .. } => steps,
             Block::NotRun { .. } => &[],
         }
     }
@@ -57,6 +68,7 @@ impl Page {
         };
         let mut before = Vec::new();
         let mut reason = None;
+        let mut section = String::new();
         let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
         while let Some((at, line)) = lines.next() {
             if let Some(first) = line.strip_prefix("<!-- ") {
@@ -81,9 +93,15 @@ impl Page {
                 }
                 page.blocks.push(match reason.take() {
                     Some(reason) => Block::NotRun { line: at, reason },
-                    None => Block::Run(before.drain(..).chain(steps).collect()),
+                    None => Block::Run {
+                        section: section.clone(),
+                        steps: before.drain(..).chain(steps).collect(),
+                    },
                 });
             } else {
+                if let Some(heading) = line.strip_prefix("## ") {
+                    heading.clone_into(&mut section);
+                }
                 page.spans.extend(reader::spans(at, line));
                 page.links.extend(reader::links(at, line));
             }
@@ -158,7 +176,8 @@ fn steps_of_console(body: &[(usize, &str)]) -> Vec<Step> {
 }
 
 fn promised_status(command: &str) -> i32 {
-    let promise = command.split("# exits with ").nth(1);
+    let comment = command.rsplit_once('#').map_or("", |(_, comment)| comment);
+    let promise = comment.split("exits with ").nth(1);
     let number = promise.map(|rest| rest.chars().take_while(char::is_ascii_digit));
     number.map_or(0, |digits| {
         digits.collect::<String>().parse().expect("a status")

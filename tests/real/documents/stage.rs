@@ -1,6 +1,7 @@
 //! Where a page is played: a home of its own, a project in it, and the program
 //! on the path, as on the machine of somebody who reads it for the first time.
 
+use super::clean::Clean;
 use super::page::{Block, Page, Step};
 use super::reader;
 use shellglass_tests::program;
@@ -29,6 +30,8 @@ pub(super) struct Stage {
     /// What is ours and not the reader's: commands, and what they printed.
     notes: tempfile::TempDir,
     address: String,
+    /// A file system of its own, where the program is installed as a package.
+    clean: Option<Clean>,
 }
 
 impl Default for Stage {
@@ -39,6 +42,7 @@ impl Default for Stage {
             home: Home::default(),
             notes: tempfile::tempdir().unwrap(),
             address,
+            clean: None,
         };
         for folder in ["project", "bin", "run"] {
             std::fs::create_dir(stage.home.path().join(folder)).unwrap();
@@ -52,6 +56,22 @@ impl Default for Stage {
 }
 
 impl Stage {
+    /// A machine with nothing but a small Debian and our package.
+    pub(super) fn clean() -> Stage {
+        let mut stage = Stage::default();
+        let root = stage.home.path().join("root");
+        stage.clean = Some(Clean::install(root, stage.notes.path(), &stage.address));
+        stage
+    }
+
+    /// Where the reader's home is, as commands see it.
+    fn home(&self) -> String {
+        match self.clean {
+            Some(_) => HOME.to_owned(),
+            None => self.home.path().to_string_lossy().into_owned(),
+        }
+    }
+
     /// Plays a page to its end; gives how many commands of it were run, or which
     /// of them is not as the page says.
     pub(super) fn play(&self, page: &Page) -> Result<usize, String> {
@@ -86,7 +106,11 @@ impl Stage {
         }
         let file = self.notes.path().join("script");
         std::fs::write(&file, script).unwrap();
-        let mut child = self.shell(&file).spawn().expect("bash is there");
+        let mut shell = match &self.clean {
+            Some(clean) => clean.shell(),
+            None => self.shell(&file),
+        };
+        let mut child = shell.spawn().expect("bash is there");
         let deadline = Instant::now() + Duration::from_secs(PAGE_SECONDS_MAX);
         while child.try_wait().unwrap().is_none() {
             if Instant::now() > deadline {
@@ -155,13 +179,13 @@ impl Stage {
 
     /// A command line of the page as it is here.
     fn here(&self, command: &str) -> String {
-        let home = self.home.path().to_string_lossy().into_owned();
+        let home = self.home();
         command.replace(HOME, &home).replace(ADDRESS, &self.address)
     }
 
     /// What was printed here as it would be there.
     fn elsewhere(&self, printed: &str) -> String {
-        let home = self.home.path().to_string_lossy().into_owned();
+        let home = self.home();
         let runtime = format!("{home}/run");
         let printed = printed.replace(&runtime, RUNTIME).replace(&home, HOME);
         printed.replace(&self.address, ADDRESS)
