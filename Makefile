@@ -4,8 +4,9 @@ BIN    := $(CURDIR)/target/dist/shellglass
 WEAK   := $(CURDIR)/target/weak/shellglass
 PYTHON := $(CURDIR)/.tools/venv/bin/python
 PREFIX ?= $(HOME)/.local
+MINUTES ?= 10
 
-.PHONY: help build run stop test lint tidy unit weak clients browser editor bench install fuzz reference dist
+.PHONY: help build run stop test lint tidy unit weak clients browser editor bench install fuzz reference dist soak audit
 
 help: ## Say what there is.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -71,6 +72,13 @@ dist: build ## Make a Debian package and a tarball in target/packages.
 
 reference: build ## Write the reference of the configuration into its page.
 	@scripts/reference $(BIN)
+
+soak: build ## Use a daemon in every way for MINUTES while it is killed, and look for what is left.
+	@scripts/deps test
+	SHELLGLASS_BIN=$(BIN) $(PYTHON) tests/clients/soak.py --minutes $(MINUTES)
+
+audit: ## Licences, sources and vulnerabilities of dependencies, and those that nobody uses.
+	@scripts/audit
 
 fuzz: ## Run every fuzz target for half a minute (needs a nightly compiler).
 	@scripts/fuzz

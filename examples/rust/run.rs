@@ -58,12 +58,7 @@ pub async fn run(
             Some(other) => writeln!(err, "{other:?}")?,
         }
     }
-    shells
-        .dispose_session(SessionRef {
-            session_id,
-            ..Default::default()
-        })
-        .await?;
+    shells.dispose_session(SessionRef { session_id }).await?;
     Ok(code)
 }
 

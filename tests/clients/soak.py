@@ -187,7 +187,13 @@ class Worker:
             if error.code() not in GONE:
                 raise
         # The daemon was killed meanwhile; the command goes on, and is found by its name.
-        self.stop(request)
+        try:
+            self.stop(request)
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.NOT_FOUND or begun:
+                raise
+            # It was killed before it had accepted the command.
+            return
         result = self.insist("Run", request)
         expect("how it ended", result.WhichOneof("result"), "failure")
         expect("whether it was cancelled", result.failure.aborted, True)
@@ -386,6 +392,8 @@ def main():
         soak.daemon.run("run", "true", check=True)
         settle(soak)
         soak.daemon.restart()
+        # With a connection, as at the end.
+        settle(soak)
         before = measured(soak)
         workers = [Worker(soak, number) for number in range(WORKERS)]
         threads = [threading.Thread(target=worker.work) for worker in workers]

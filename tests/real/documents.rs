@@ -48,7 +48,7 @@ fn every_command_line_in_the_documents_works_as_it_is_written() {
     for page in pages().into_iter().filter(is_wanted) {
         for block in &page.blocks {
             if let Block::NotRun { line, reason } = block {
-                println!("not run: {}:{line}: {reason}", page.name);
+                eprintln!("not run: {}:{line}: {reason}", page.name);
                 left_out += 1;
             }
         }
@@ -57,7 +57,7 @@ fn every_command_line_in_the_documents_works_as_it_is_written() {
             Err(failure) => failures.push(failure),
         }
     }
-    println!("{ran} command lines were run; {left_out} blocks were not");
+    eprintln!("{ran} command lines were run; {left_out} blocks were not");
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     assert!(
         ran > 40 || wanted.is_some(),
