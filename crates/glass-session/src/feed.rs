@@ -8,7 +8,6 @@ use crate::figures::Figures;
 use glass_model::{Event, EventBody, EventIndex, SessionId, ShellId};
 use glass_store::{ReadError, Store};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 

@@ -194,9 +194,7 @@ impl Figures {
                 }
             }
             EventBody::CommandStart { .. } => self.commands.add(1),
-            EventBody::Cwd { .. }
-            | EventBody::Disposed
-            | EventBody::Status { .. } => {}
+            EventBody::Cwd { .. } | EventBody::Disposed | EventBody::Status { .. } => {}
         }
     }
 
