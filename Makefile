@@ -1,12 +1,13 @@
 # The chores of Shellglass. Each target works as the only command after a clone.
 
 BIN    := $(CURDIR)/target/dist/shellglass
+TESTED := $(CURDIR)/target/tested/shellglass
 WEAK   := $(CURDIR)/target/weak/shellglass
 PYTHON := $(CURDIR)/.tools/venv/bin/python
 PREFIX ?= $(HOME)/.local
 MINUTES ?= 10
 
-.PHONY: help build run stop test lint tidy unit weak clients browser editor bench install fuzz reference dist soak audit
+.PHONY: help build run stop test lint tidy unit tested weak clients browser editor bench install fuzz reference dist soak audit
 
 help: ## Say what there is.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -34,30 +35,36 @@ lint: ## Formatting and lints.
 tidy: ## Shape of the repository, behaviours, contract.
 	cargo xtask tidy
 
-unit: build weak ## Tests in Rust, over the built binary.
+unit: tested weak ## Tests in Rust, over the built binary.
 	@scripts/deps test
-	SHELLGLASS_BIN=$(BIN) SHELLGLASS_WEAK_BIN=$(WEAK) cargo test --release --workspace --locked
+	SHELLGLASS_BIN=$(TESTED) SHELLGLASS_WEAK_BIN=$(WEAK) cargo test --release --workspace --locked
+
+tested: ## Build what people run, but without the optimisation over all crates, which takes minutes.
+	@scripts/deps build
+	@scripts/page
+	cargo build --release --locked --package shellglass
+	@mkdir -p $(dir $(TESTED)) && cp --remove-destination target/release/shellglass $(TESTED)
 
 weak: ## Build a binary whose walls can be left out, for tests alone.
 	@scripts/deps build
 	cargo build --release --locked --package shellglass --features weak-walls
 	@mkdir -p $(dir $(WEAK)) && cp --remove-destination target/release/shellglass $(WEAK)
 
-clients: build ## Tests with clients that are not ours, over the built binary.
+clients: tested ## Tests with clients that are not ours, over the built binary.
 	@scripts/deps test
-	SHELLGLASS_BIN=$(BIN) $(PYTHON) tests/clients/run.py
-	SHELLGLASS_BIN=$(BIN) node --test tests/mcp/*.test.mjs
+	SHELLGLASS_BIN=$(TESTED) $(PYTHON) tests/clients/run.py
+	SHELLGLASS_BIN=$(TESTED) node --test tests/mcp/*.test.mjs
 
-browser: build ## Tests of the page in a browser, over the built binary.
+browser: tested ## Tests of the page in a browser, over the built binary.
 	@scripts/deps test
-	SHELLGLASS_BIN=$(BIN) node --test tests/web/*.test.mjs
+	SHELLGLASS_BIN=$(TESTED) node --test tests/web/*.test.mjs
 
-editor: build ## Tests of the VS Code extension in a real editor, over the built binary.
+editor: tested ## Tests of the VS Code extension in a real editor, over the built binary.
 	@scripts/deps test
 	@scripts/editor
-	SHELLGLASS_BIN=$(BIN) node --test tests/editor/view.test.mjs tests/editor/way.test.mjs
+	SHELLGLASS_BIN=$(TESTED) node --test tests/editor/view.test.mjs tests/editor/way.test.mjs
 	@scripts/code-server; case $$? in 0) ;; 3) echo "shellglass: skipped: the extension in a real editor" >&2; exit 0 ;; *) exit 1 ;; esac; \
-	SHELLGLASS_BIN=$(BIN) node --test tests/editor/editor.test.mjs
+	SHELLGLASS_BIN=$(TESTED) node --test tests/editor/editor.test.mjs
 
 bench: build ## Latency, throughput and memory, with baselines beside them.
 	@scripts/deps test

@@ -14,7 +14,7 @@ from grpc_tools import protoc
 
 ROOT = Path(__file__).resolve().parents[2]
 PROTO = ROOT / "crates/glass-proto/proto"
-BINARY = os.environ.get("SHELLGLASS_BIN", str(ROOT / "target/dist/shellglass"))
+BINARY = os.environ.get("SHELLGLASS_BIN", str(ROOT / "target/tested/shellglass"))
 
 # Longest wait for anything here, in seconds.
 DEADLINE = 30
