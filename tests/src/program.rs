@@ -115,6 +115,24 @@ pub fn is_alive(pid: u32) -> bool {
     !matches!(state, Some(b'Z' | b'X'))
 }
 
+/// The first port that is tried, below those that the kernel gives to whoever
+/// names none.
+const PORT_FIRST: u16 = 10_000;
+
+/// A port that is free now and, because nobody gets it by chance, stays so.
+pub fn free_port() -> u16 {
+    use std::sync::atomic::{AtomicU16, Ordering};
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let of_process = u16::try_from(std::process::id() % 199).expect("it is below 199") * 100;
+    loop {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed) % 2_000;
+        let port = PORT_FIRST + of_process + step;
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
 /// Waits until a condition holds, outside of any runtime.
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;

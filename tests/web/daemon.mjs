@@ -1,6 +1,7 @@
 // A daemon of a test's own, in a directory of its own, driven over HTTP and the
 // command line as any program would.
 import { execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,7 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /** Longest wait for anything that should come at once, on a loaded machine. */
-export const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 60_000;
+
+/** Ports that the kernel gives to nobody who does not name them. */
+const PORT_FIRST = 10_000;
+const PORTS = 20_000;
 
 const program = process.env.SHELLGLASS_BIN;
 if (!program) throw new Error('SHELLGLASS_BIN names the program under test');
@@ -20,13 +25,16 @@ agent = "none"
 [policy]
 `;
 
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
+export async function freePort() {
+  for (;;) {
+    const port = PORT_FIRST + randomInt(PORTS);
+    const server = createServer().listen(port, '127.0.0.1');
+    const is_free = await once(server, 'listening').then(() => true, () => false);
+    if (!is_free) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 /** Waits until `probe` gives something that is true, and returns it. */

@@ -97,7 +97,11 @@ pub(crate) struct Figures {
     started: [Counter; SANDBOXES.len()],
     ended: [Counter; ENDINGS.len()],
     output_bytes: [Counter; 2],
+    /// Of output that is not there any more: what was never kept, and what was
+    /// kept for a while.
     dropped_bytes: Counter,
+    /// Of output that was never kept.
+    lost_bytes: Counter,
     asked: Counter,
     answered: [Counter; ANSWERS.len()],
     views_behind: Counter,
@@ -116,6 +120,7 @@ impl Default for Figures {
             ended: Default::default(),
             output_bytes: Default::default(),
             dropped_bytes: Counter::default(),
+            lost_bytes: Counter::default(),
             asked: Counter::default(),
             answered: Default::default(),
             views_behind: Counter::default(),
@@ -184,7 +189,10 @@ impl Figures {
                 let at = usize::from(*stream == Stream::Stderr);
                 self.output_bytes[at].add(*bytes);
             }
-            EventBody::Dropped { dropped, .. } => self.dropped_bytes.add(dropped.bytes),
+            EventBody::Dropped { dropped, .. } => {
+                self.dropped_bytes.add(dropped.bytes);
+                self.lost_bytes.add(dropped.bytes);
+            }
             EventBody::ApprovalPending { .. } => self.asked.add(1),
             EventBody::Exit { outcome, .. } => {
                 self.ended[ending(outcome)].add(1);
@@ -201,7 +209,7 @@ impl Figures {
     /// How many commands began, and how many bytes commands wrote, kept or not.
     pub(crate) fn in_all(&self) -> (u64, u64) {
         let kept: u64 = self.output_bytes.iter().map(Counter::get).sum();
-        (self.commands.get(), kept + self.dropped_bytes.get())
+        (self.commands.get(), kept + self.lost_bytes.get())
     }
 
     /// Everything, to be shown.

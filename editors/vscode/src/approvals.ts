@@ -7,7 +7,7 @@ import type { Approval, ApprovalScope } from '../../../web/src/contract';
 import { tried } from './acts';
 import type { Daemon } from './daemon';
 import type { Hub } from './hub';
-import { oneLine } from './names';
+import { isWhole, oneLine, unlinked } from './names';
 
 /** Characters of a command that a notification shows. */
 const SHOWN_CHARS_MAX = 300;
@@ -83,7 +83,7 @@ export class Approvals implements vscode.TreeDataProvider<Question>, vscode.Disp
     const approval = this.hub.now.approvals.get(approvalId);
     if (approval === undefined) return;
     if (answer === 'refuse') await this.refuse(approvalId);
-    else if (isWhole(approval.command)) await this.answer(approvalId, answer);
+    else if (isWhole(approval.command, SHOWN_CHARS_MAX)) await this.answer(approvalId, answer);
     else await this.review(approvalId);
   }
 
@@ -108,15 +108,15 @@ export class Approvals implements vscode.TreeDataProvider<Question>, vscode.Disp
     const { approvalId } = approval;
     if (this.asked.has(approvalId)) return;
     this.asked.add(approvalId);
-    if (!isWhole(approval.command)) {
+    if (!isWhole(approval.command, SHOWN_CHARS_MAX)) {
       const review = 'Review…';
       const text = `${who(approval)} wants to run a long command: ${oneLine(approval.command, SHOWN_CHARS_MAX)}`;
-      if ((await vscode.window.showWarningMessage(text, review)) === review) await this.review(approvalId);
+      if ((await vscode.window.showWarningMessage(unlinked(text), review)) === review) await this.review(approvalId);
       return;
     }
     const text = `${who(approval)} wants to run: ${oneLine(approval.command, SHOWN_CHARS_MAX)} — ${oneLine(approval.reason)} (${rightsInFull(approval.sandboxPolicy).join(', ')})`;
     const answers = answersTo(approval);
-    const chosen = await vscode.window.showWarningMessage(text, ...answers.keys());
+    const chosen = await vscode.window.showWarningMessage(unlinked(text), ...answers.keys());
     await this.answerIfWaiting(approvalId, answers.get(chosen ?? ''));
   }
 
@@ -141,11 +141,6 @@ export class Approvals implements vscode.TreeDataProvider<Question>, vscode.Disp
     if (this.hub.now.approvals.has(approvalId)) await this.answer(approvalId, answer);
     else void vscode.window.showInformationMessage('Shellglass: this was answered elsewhere, or nobody asks any more.');
   }
-}
-
-/** Whether a line shows all of a command; else nobody is asked to answer beside that line. */
-function isWhole(command: string): boolean {
-  return !/[\r\n]/.test(command.trim()) && oneLine(command, SHOWN_CHARS_MAX + 1).length <= SHOWN_CHARS_MAX;
 }
 
 function who(approval: Approval): string {

@@ -12,6 +12,19 @@ export function oneLine(text: string, charsMax = 200): string {
   return whole.length <= charsMax ? whole.join('') : `${whole.slice(0, charsMax - 1).join('')}…`;
 }
 
+/** Whether a line shows all of a command; else nobody is asked to answer beside that line. */
+export function isWhole(command: string, charsMax: number): boolean {
+  return oneLine(command, charsMax) === visible(command) && unlinked(command) === command;
+}
+
+/**
+ * A text for a notification, in which VS Code would show only the label of a link: with
+ * these apart there is none, and everything is seen.
+ */
+export function unlinked(text: string): string {
+  return text.replaceAll('](', '] (');
+}
+
 /** What a mirror is called: after what it runs, or ran. */
 export function mirrorName(session: Session): string {
   return oneLine(session.activeCommand || session.lastCommand || sessionName(session), NAME_CHARS_MAX);

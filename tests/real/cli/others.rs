@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use shellglass_tests::Daemon;
-use shellglass_tests::program::{Home, Ran, finish, piped, ran};
+use shellglass_tests::program::{Home, Ran, finish, piped, ran, wait_until};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
 
@@ -330,21 +330,25 @@ fn completions_know_sessions_and_start_no_daemon() {
         &["shellglass", "run", "--session", ""],
         &["shellglass", "cancel", ""],
     ] {
-        let offers = offered(&home, words);
-        assert!(offers.contains(&id), "{words:?}: {offers:?}");
+        let what = format!("{words:?} offer it");
+        wait_until(&what, || offered(&home, words).contains(&id));
     }
     let shown = home.cli(&["session", "show", &id, "--json"]).quiet();
     let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
     let number = shown["lastShellId"].to_string();
-    let offers = offered(&home, &["shellglass", "output", ""]);
-    assert!(offers.contains(&number), "{number}: {offers:?}");
+    let words = ["shellglass", "output", ""];
+    wait_until("its number is offered", || {
+        offered(&home, &words).contains(&number)
+    });
     // fish shows remarks; what stands in them is harmless.
     let script = on_path(&home)
         + &home.cli(&["completions", "fish"]).quiet()
         + "\ncomplete -C 'shellglass attach s-'\n";
-    let fish = feed("fish", &["--no-config"], &script).quiet();
-    assert!(fish.contains(&id) && fish.contains("touch evil"), "{fish}");
-    assert!(!fish.contains('$') && !fish.contains('\u{1b}'), "{fish}");
+    wait_until("fish offers it", || {
+        let fish = feed("fish", &["--no-config"], &script).quiet();
+        assert!(!fish.contains('$') && !fish.contains('\u{1b}'), "{fish}");
+        fish.contains(&id) && fish.contains("touch evil")
+    });
 }
 
 /// What a command line says on a terminal.

@@ -5,8 +5,7 @@ use super::clean::Clean;
 use super::page::{Block, Page, Step};
 use super::reader;
 use shellglass_tests::program;
-use shellglass_tests::program::Home;
-use std::net::TcpListener;
+use shellglass_tests::program::{Home, free_port};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -36,8 +35,7 @@ pub(super) struct Stage {
 
 impl Default for Stage {
     fn default() -> Stage {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = free.local_addr().unwrap().to_string();
+        let address = format!("127.0.0.1:{}", free_port());
         let stage = Stage {
             home: Home::default(),
             notes: tempfile::tempdir().unwrap(),

@@ -3,9 +3,10 @@
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use shellglass_tests::calls::token;
+use shellglass_tests::program::free_port;
 use shellglass_tests::{Daemon, PATIENCE};
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
@@ -45,10 +46,8 @@ impl Glass {
     pub(super) fn start(config: &str) -> Glass {
         // The daemon must find the same port again when it is restarted, so it
         // cannot choose one itself.
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = free.local_addr().unwrap();
-        drop(free);
-        let listen = address.to_string();
+        let address = ([127, 0, 0, 1], free_port()).into();
+        let listen = SocketAddr::to_string(&address);
         let daemon = Daemon::start_with(config, &[], &["--listen", &listen]);
         let glass = Glass { daemon, address };
         glass.wait();

@@ -48,9 +48,7 @@ async fn the_library_runs_and_follows_commands() {
 
 #[tokio::test]
 async fn the_library_presents_a_token_over_tcp() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    let address = format!("127.0.0.1:{}", shellglass_tests::program::free_port());
     let config = format!("[daemon]\nlisten = \"{address}\"\n");
     let daemon = Daemon::start(&config);
     let url = format!("http://{address}");

@@ -152,8 +152,14 @@ impl Patient {
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
-        // What its keeper still has there goes with the keeper, in a second.
-        drop(std::fs::remove_dir_all(&self.home));
+        // Its keeper lives for a second more, and may still make something there.
+        let until = Instant::now() + STOP_WITHIN;
+        while std::fs::remove_dir_all(&self.home).is_err()
+            && self.home.exists()
+            && Instant::now() < until
+        {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
     }
 }
 
