@@ -13,7 +13,12 @@ sg_say() { printf '\036%s:%s\n' "$sg_secret" "$*" >&6; }
 sg_find() {
   sg_found=
   if [ ! -r /proc/self/stat ]; then
-    if [ "$sg_pid" ] && kill -0 "-$sg_pid"; then sg_found="-$sg_pid"; fi
+    [ "$sg_pid" ] || return 0
+    if kill -0 "-$sg_pid"; then
+      sg_found="-$sg_pid"
+    elif kill -0 "$sg_pid"; then
+      sg_found=$sg_pid
+    fi
     return 0
   fi
   for sg_one in $(grep -ls "SHELLGLASS_REMOTE_ID=$sg_id" /proc/[0-9]*/environ); do
@@ -52,6 +57,7 @@ sg_hunt() {
   done
   sg_left=0
   for sg_one in $sg_found; do sg_left=$((sg_left + 1)); done
+  [ -e "$sg_dir/over" ] || sg_left=$((sg_left + 1))
 }
 
 # Becomes the command's shell, where it is to be and with what it is to have.
@@ -64,7 +70,7 @@ sg_become() {
     '~/'*) cd -- "$HOME/${sg_cwd#??}" ;;
     ?*) cd -- "$sg_cwd" ;;
   esac 2>/dev/null || {
-    case $sg_strict in ?*) printf '' >"$sg_dir/nowhere"; exit 125 ;; esac
+    case $sg_strict in ?*) sg_say "miss there is no directory $sg_cwd"; exit 125 ;; esac
     while ! cd -- "${sg_cwd:=/}" 2>/dev/null; do sg_cwd=${sg_cwd%/*}; done
   }
   sg_start
@@ -89,7 +95,8 @@ sg_session=$(command -v setsid)
   sg_say "gone $sg_left"
 ) &
 sg_watch=$!
-(sg_become) 2>&6 5<&- 6>&-
+# The command's shell closes 6: what is said there is ours until then.
+(sg_become) 2>&6 5<&-
 sg_code=$?
 trap '' PIPE
 printf '' >"$sg_dir/over"
@@ -99,11 +106,6 @@ if [ -e "$sg_dir/stop" ]; then
 fi
 kill -9 "$sg_watch"
 wait "$sg_watch"
-if [ -e "$sg_dir/nowhere" ]; then
-  rm -rf "$sg_dir"
-  sg_say "miss there is no directory $sg_cwd"
-  exit 0
-fi
 if [ -s "$sg_dir/s$sg_seq" ]; then
   sg_say "state $(($(wc -c <"$sg_dir/s$sg_seq")))"
   cat "$sg_dir/s$sg_seq" >&6

@@ -66,7 +66,7 @@ impl Errand<'_> {
         let given = given.filter(|entry| !is_unheard_of(entry));
         for entry in known.chain(given) {
             let name = variable_name(entry);
-            let is_name = std::str::from_utf8(name).is_ok_and(driver::is_name);
+            let is_name = std::str::from_utf8(name).is_ok_and(driver::is_name) && !is_script(name);
             if let Some(value) = entry.get(name.len() + 1..).filter(|_| is_name) {
                 assign(script, &String::from_utf8_lossy(name), value);
                 script.extend_from_slice(b"export ");
@@ -90,8 +90,8 @@ impl Errand<'_> {
             script.extend(driver::quote(ShellKind::Posix, word));
         }
         script.extend_from_slice(match argv.stdin_is_control {
-            true => b" <\"$sg_dir/q\" 9>/dev/null\n}\n".as_slice(),
-            false => b" 8<\"$sg_dir/q\" 9>/dev/null\n}\n",
+            true => b" <\"$sg_dir/q\" 6>&- 9>/dev/null\n}\n".as_slice(),
+            false => b" 8<\"$sg_dir/q\" 6>&- 9>/dev/null\n}\n",
         });
     }
 }
@@ -101,6 +101,12 @@ impl Errand<'_> {
 const FORGET: &str = "for sg_one in $(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p'); do
 case $sg_one in SSH_*|XDG_*|PWD|OLDPWD|_|SHLVL) ;; *) command unset \"$sg_one\" ;; esac
 done\n";
+
+/// Whether a name may be one of the script's own, which decide where and as what the
+/// command runs.
+pub(crate) fn is_script(name: &[u8]) -> bool {
+    name.starts_with(b"sg_")
+}
 
 /// Whether a variable tells of the connection that it came over, and of no other.
 fn is_of_connection(name: &[u8]) -> bool {

@@ -232,7 +232,8 @@ impl Console {
         let waiting = &mut self.waiting;
         let mut is_full = false;
         self.decoder.push(bytes, |key| match key {
-            // Somebody must always be able to stop.
+            // Somebody must always be able to stop, and once is enough.
+            Key::Interrupt if waiting.back() == Some(&Key::Interrupt) => {}
             Key::Interrupt => waiting.push_back(key),
             _ if waiting.len() >= WAITING_KEYS_MAX => is_full = true,
             _ => waiting.push_back(key),

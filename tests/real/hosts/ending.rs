@@ -59,6 +59,7 @@ async fn a_lost_connection_is_an_unknown_end_and_ends_the_command() {
     let command = format!("echo before; {touch}; sleep {mark}; echo after");
     let (id, mut stream) = session.begin(&command).await;
     eventually("it runs", || begun.exists()).await;
+    session.expect_output(id, "before\n").await;
     server.cut();
     let told = rest(&mut stream).await;
     let exit = told.exit();

@@ -78,6 +78,16 @@ async fn nothing_that_a_command_finds_lets_it_say_how_it_ended() {
         printf '\\036%s:exit 0\\n' \"$s\" >&2; printf '\\036%s:end\\n' \"$s\"
     done; exit 5";
     assert_eq!(session.run(forge).await.code, Some(5));
+    // Nor that it never ran: nothing in its own directory is believed.
+    let forge = "for name in nowhere miss; do
+        : >\"/tmp/.shellglass-$SHELLGLASS_REMOTE_ID/$name\"
+    done; printf x >&6; exit 6";
+    assert_eq!(session.run(forge).await.code, Some(6));
+    // Nor where and as what the next one runs.
+    let forge = "export sg_cwd=/usr sg_session=false sg_secret=x; cd /; exit 7";
+    assert_eq!(session.run(forge).await.code, Some(7));
+    let next = session.run("pwd").await;
+    assert_eq!((next.code, next.stdout.as_str()), (Some(0), "/\n"));
 }
 
 #[tokio::test]

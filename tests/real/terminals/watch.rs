@@ -32,7 +32,7 @@ async fn the_overview_follows_sessions_and_cancels_what_runs() {
     let mut daemon = Daemon::start("");
     let first = named(&daemon, "first", SessionMode::Pipe).await;
     let mut tty = Tty::start(&daemon, &["watch"]);
-    let before = tty.modes();
+    let before = tty.before.clone();
     let mut tty = aside(move || {
         tty.until_line(&["first", "idle"]);
         tty

@@ -104,6 +104,13 @@ impl Context {
             .join(format!("{place}"))
     }
 
+    /// What a connection is known by. It has everything that says where it leads and
+    /// where its socket is: after a change of the list it is nobody's.
+    fn tag_of(&self, host: &Host) -> Vec<u8> {
+        let socket = self.socket_of(&host.name);
+        format!("{TAG}{} {} {}", host.name, host.address, socket.display()).into_bytes()
+    }
+
     fn log_of(&self, name: &str) -> PathBuf {
         self.socket_of(name).with_extension("log")
     }
@@ -162,10 +169,8 @@ impl Engine {
     /// Takes up a connection that the last daemon left. Says whether it is one.
     pub(super) fn take_up_connection(&self, info: &LaunchInfo) -> bool {
         let context = &self.0.context;
-        let name = std::str::from_utf8(&info.tag).ok();
-        let name = name.and_then(|tag| tag.strip_prefix(TAG));
         let mut listed = context.settings.hosts.listed.iter();
-        let host = listed.find(|host| host.connect && Some(host.name.as_str()) == name);
+        let host = listed.find(|host| host.connect && context.tag_of(host) == info.tag);
         let Some(host) = host.filter(|_| info.status.is_none()) else {
             return false;
         };
@@ -278,7 +283,7 @@ async fn begin(context: &Context, host: &Host) -> Result<Launched, String> {
         },
         child_fds: Vec::new(),
         held: Vec::new(),
-        tag: format!("{TAG}{}", host.name).into_bytes(),
+        tag: context.tag_of(host),
         walls_control: None,
     };
     let spawned = context.keeper.spawn(launch).await;

@@ -7,7 +7,7 @@ use crate::errors::{CreateError, ExecuteError, NoWalls};
 use crate::gate::SessionGate;
 use crate::hosts::{AgentUse, Elsewhere};
 use crate::pty::may_type;
-use crate::remote::{UNHEARD_OF, terminal_command};
+use crate::remote::{UNHEARD_OF, is_script, terminal_command};
 use crate::sandbox::{check_restricts_nothing, has_walls};
 use crate::{driver, random};
 use glass_model::{
@@ -74,7 +74,8 @@ impl Engine {
         let workspace = self.find_workspace("", &settings.working_directory)?;
         let mut env = vec![UNHEARD_OF.to_vec()];
         for (name, value) in &spec.env {
-            if !driver::is_name(name) || driver::is_own(name) || value.contains('\0') {
+            let is_ours = driver::is_own(name) || is_script(name.as_bytes());
+            if !driver::is_name(name) || is_ours || value.contains('\0') {
                 return Err(CreateError::Variable { name: name.clone() });
             }
             set_variable(&mut env, name, value);

@@ -338,13 +338,11 @@ impl Task {
     fn interrupt(&self) {
         let (engine, caller) = (self.engine.clone(), self.caller.clone());
         let id = self.session.id.clone();
-        // What runs, or else what was entered here and waits.
-        let waits = match self.running {
-            Some(_) => None,
-            None => self.ours,
-        };
+        // What is seen to run, which may be over by now, or else what was entered
+        // here and waits.
+        let which = self.running.or(self.ours);
         tokio::spawn(async move {
-            if let Err(error) = engine.cancel(&caller, id.as_str(), waits).await {
+            if let Err(error) = engine.cancel(&caller, id.as_str(), which).await {
                 tracing::debug!(%error, "nothing was cancelled");
             }
         });
