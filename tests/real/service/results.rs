@@ -340,17 +340,3 @@ async fn a_command_is_read_without_being_run() {
     }
     assert!(!daemon.home().join("ran").exists());
 }
-
-#[tokio::test]
-async fn what_this_version_does_not_have_is_refused() {
-    let daemon = Daemon::start("");
-    let mut client = daemon.client().await;
-    let elsewhere = CreateSessionRequest {
-        host: "ssh://somewhere".to_owned(),
-        ..CreateSessionRequest::default()
-    };
-    refused(
-        client.create_session(elsewhere).await,
-        Code::InvalidArgument,
-    );
-}
