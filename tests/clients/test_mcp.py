@@ -433,6 +433,13 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(fields["output"], "on\n")
         self.assertFalse(self.file("never").exists())
 
+    async def test_a_command_can_have_a_terminal(self):
+        async with self.connect() as client:
+            asked = "test -t 0 && test -t 1 && echo one && exit 3"
+            text, fields, _ = await client.call("execute_command", command=asked, tty=True)
+            self.assertIn("one", text)
+            self.assertEqual(fields["exit_code"], 3)
+
     async def test_bad_arguments_are_named(self):
         async with self.connect() as client:
             refused = lambda *words, **arguments: self.refused(
@@ -445,7 +452,6 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             await refused("max_chars", command="true", max_chars=1.5)
             await refused("grep", command="true", grep="(")
             await refused("sandbox", command="true", sandbox={"type": "everything"})
-            await refused("terminal", command="cat", tty=True)
             await refused("bytes", command="x" * (5 << 20))
             await refused("s-nope", command="true", session_id="s-nope")
             await refused("NUL", command="echo \0")

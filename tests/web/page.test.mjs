@@ -31,7 +31,7 @@ test('sessions appear as they are made, change and go', async () => {
   await item.locator('.chip.bad').getByText('3').waitFor();
   const sleeping = daemon.run(id, 'sleep 100');
   await item.locator('.dot.running').waitFor();
-  await item.getByText('sleep 100').waitFor();
+  await item.getByText('sleep 100').first().waitFor();
   await item.locator('.time').waitFor();
   await daemon.call('Cancel', { sessionId: id });
   await sleeping;
