@@ -3,7 +3,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Browser } from '../web/browser.mjs';
 import { freePort, until } from '../web/daemon.mjs';
@@ -118,20 +117,6 @@ export async function command(page, title) {
       await input.fill(`>${title}`, { timeout: TRY_MS });
       await entry.click({ timeout: TRY_MS });
     });
-  });
-}
-
-/** Chooses from the menu of a row until it has worked: a menu may close under the click. */
-export async function choose(page, row, title, hasWorked) {
-  await until(title, async () => {
-    await tried(async () => {
-      await row.click({ button: 'right', timeout: TRY_MS });
-      await page.getByRole('menuitem', { name: title }).click({ timeout: TRY_MS });
-    });
-    for (const deadline = Date.now() + TRY_MS; Date.now() < deadline; await sleep(50)) {
-      if (await hasWorked()) return true;
-    }
-    return false;
   });
 }
 

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clipboard, rows as pageRows, select } from '../web/browser.mjs';
 import { Daemon, freePort, until } from '../web/daemon.mjs';
-import { Editor, choose, command, lives, missing, rows, tried, untilRow, vsix } from './editor.mjs';
+import { Editor, command, lives, missing, rows, tried, untilRow, vsix } from './editor.mjs';
 
 const why = missing();
 if (why !== null) throw new Error(why);
@@ -190,7 +190,9 @@ test('the tree has sessions by task with what ran, and hands it over', async () 
   await execution.getByRole('button', { name: 'Show What the Model Saw' }).click();
   await page.locator('.editor-instance .view-line', { hasText: 'a leaf' }).waitFor();
   await page.locator('.editor-instance .view-line', { hasText: 'exit code 4' }).waitFor();
-  await choose(page, execution, 'Fix This Command', async () => /a leaf[^]*exit code 4/.test(await clipboard(page)));
+  await execution.hover();
+  await execution.getByRole('button', { name: 'Fix This Command' }).click();
+  await until('it is on the clipboard', async () => /a leaf[^]*exit code 4/.test(await clipboard(page)));
   const opened = `${daemon.home}/opened`;
   await until('the terminal outside is opened', async () => {
     await command(page, 'Shellglass: Attach in an External Terminal');
