@@ -212,6 +212,8 @@ pub(crate) struct Actor {
     refused: Option<WriteError>,
     /// Whether there is a note that the current command has begun.
     begun_noted: bool,
+    /// Whether there is a note that it is being ended.
+    abort_noted: bool,
     next: EventIndex,
     last_flush: Instant,
     flush_at: Option<Instant>,
@@ -308,6 +310,7 @@ impl Actor {
             fresh: None,
             refused: None,
             begun_noted: false,
+            abort_noted: false,
             next,
             last_flush: Instant::now(),
             flush_at: None,

@@ -168,6 +168,11 @@ impl State {
         self.current.as_ref().map(|current| current.id)
     }
 
+    /// Why the command that runs now is being ended, if it is.
+    pub(crate) fn aborting(&self) -> Option<AbortReason> {
+        self.current.as_ref().and_then(|current| current.abort)
+    }
+
     /// How many commands wait.
     pub(crate) fn queued(&self) -> usize {
         self.queue.len()

@@ -38,11 +38,6 @@ impl ProcessRef {
         self.stat().is_some_and(|stat| !stat.is_dead())
     }
 
-    /// Whether a signal has stopped it.
-    pub fn is_stopped(&self) -> bool {
-        self.stat().is_some_and(|stat| stat.state == b'T')
-    }
-
     /// Ends it at once.
     pub fn kill(&self) -> io::Result<Delivery> {
         self.signal(libc::SIGKILL)

@@ -71,6 +71,56 @@ async fn a_command_that_ends_its_shell_while_no_daemon_lives_keeps_its_code() {
     }
 }
 
+/// The daemon dies when everything of a command is ended and nothing of that is
+/// written: the next one must not take what the kernel says for the command's end.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_a_dead_daemon_was_ending_is_told_as_ended_by_it() {
+    for (shell, mode) in [("bash", SessionMode::Pipe), ("bash", SessionMode::Line)] {
+        for times_out in [false, true] {
+            let mut daemon = Daemon::start("");
+            daemon.kill();
+            daemon.set_variable("SHELLGLASS_FAILPOINT", Some("drained"));
+            daemon.spawn();
+            daemon.wait_until_ready();
+            let client = Stubborn::new(&daemon.socket());
+            let session = client.create(shell, mode, daemon.home()).await;
+            let mut sleeps = request(&session, "sleep 1000", "sleeps");
+            if times_out && let Some(args) = &mut sleeps.args {
+                args.timeout = 300;
+            }
+            let running = {
+                let (client, sleeps) = (client.clone(), sleeps.clone());
+                tokio::spawn(async move { client.run_request(sleeps).await })
+            };
+            super::started(&client, &session).await;
+            let cancelled = (!times_out).then(|| {
+                let (client, session_id) = (client.clone(), session.clone());
+                tokio::spawn(async move {
+                    let cancel = |mut client: shellglass_tests::Client| {
+                        let request = wire::CancelRequest {
+                            session_id: session_id.clone(),
+                            ..wire::CancelRequest::default()
+                        };
+                        async move { client.cancel(request).await }
+                    };
+                    client.call("it is cancelled", cancel).await
+                })
+            });
+            eventually("the daemon has died", || daemon.has_ended()).await;
+            daemon.set_variable("SHELLGLASS_FAILPOINT", None);
+            daemon.spawn();
+            let ended = running.await.unwrap();
+            assert!(
+                ended.aborted && ended.timed_out == times_out,
+                "{mode:?}: {ended:?}"
+            );
+            if let Some(cancelled) = cancelled {
+                cancelled.await.unwrap();
+            }
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_killed_while_no_daemon_lives_is_replaced() {
     let mut daemon = Daemon::start("");

@@ -12,8 +12,7 @@ use crate::shell::{
 use crate::state::{Held, Input, Way, never_ran};
 use crate::tag::Tag;
 use glass_model::{
-    AbortReason, Answer, Event, Execution, ExitDetails, LaunchId, Outcome, Phase, ShellId,
-    WaitStatus,
+    Answer, Event, Execution, ExitDetails, LaunchId, Outcome, Phase, ShellId, WaitStatus,
 };
 use glass_spawn::{LaunchInfo, Launched, tree};
 use std::collections::HashMap;
@@ -378,12 +377,10 @@ impl Actor {
                 self.finish(id, never_ran(why.to_owned()));
             }
         }
-        if let Some(running) = &self.running
-            && running.launched.child.is_stopped()
-        {
+        let running = self.running.as_ref().map(|running| running.shell_id);
+        if let Some((id, reason)) = running.and_then(|id| Some((id, self.noted_abort(id)?))) {
             // The last daemon died while it was ending this command.
-            let id = running.shell_id;
-            self.take(Input::Abort(Some(id), AbortReason::User)).await;
+            self.take(Input::Abort(Some(id), reason)).await;
         }
         crate::failpoint::hit("adopted");
         self.flush();

@@ -34,6 +34,7 @@ impl Actor {
     /// Ends what a command has started, and nothing that was there before it;
     /// a warm shell ends with it, because it would run the command's next word.
     pub(super) fn end_command(&mut self, id: ShellId, way: Way) -> Option<Input> {
+        self.note_abort(id);
         let Some(running) = &self.running else {
             return Some(Input::TreeEnded);
         };
