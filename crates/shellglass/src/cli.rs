@@ -5,6 +5,7 @@ mod approvals;
 mod attach;
 mod audit;
 mod background;
+mod deferred;
 mod hosts;
 mod sandbox;
 
@@ -20,6 +21,7 @@ pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
 pub(crate) use attach::{Attach, SessionModeName, Watch};
 pub(crate) use audit::{Audit, AuditCommand, AuditVerify, PolicyReplay};
 pub(crate) use background::{Stdin, Wait};
+pub(crate) use deferred::Deferred;
 pub(crate) use hosts::{Hosts, Relay};
 pub(crate) use sandbox::SandboxFlags;
 
@@ -53,41 +55,41 @@ Environment:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the daemon.
-    Serve(Serve),
+    Serve(Deferred<Serve>),
     /// Hold the children of a daemon.
     #[command(hide = true)]
-    Keeper(Keeper),
+    Keeper(Deferred<Keeper>),
     /// Carry a command to another host.
     #[command(hide = true)]
-    Relay(Relay),
+    Relay(Deferred<Relay>),
     /// Run a command and exit as it did.
-    Run(Run),
+    Run(Deferred<Run>),
     /// Make, list, show and dispose of sessions.
     #[command(subcommand)]
-    Session(Session),
+    Session(Deferred<Session>),
     /// Show a session in this terminal.
-    Attach(Attach),
+    Attach(Deferred<Attach>),
     /// Show all sessions with what runs in each.
-    Watch(Watch),
+    Watch(Deferred<Watch>),
     /// Show the hosts that sessions can be on.
-    Hosts(Hosts),
+    Hosts(Deferred<Hosts>),
     /// Cancel what runs.
-    Cancel(Cancel),
+    Cancel(Deferred<Cancel>),
     /// Show what ran in a session.
-    History(History),
+    History(Deferred<History>),
     /// Print the output of an execution.
-    Output(Output),
+    Output(Deferred<Output>),
     /// Write to a background command.
-    Stdin(Stdin),
+    Stdin(Deferred<Stdin>),
     /// Wait for something to happen in an execution.
-    Wait(Wait),
+    Wait(Deferred<Wait>),
     /// Show what waits for a person, and answer.
-    Approvals(Approvals),
+    Approvals(Deferred<Approvals>),
     /// Say what would happen to a command, and test rules.
     #[command(subcommand)]
-    Policy(Policy),
+    Policy(Deferred<Policy>),
     /// Show who decided what, and verify that nobody changed it.
-    Audit(Audit),
+    Audit(Deferred<Audit>),
     /// Serve an agent: MCP over standard input and output.
     ///
     /// Add it to a client as a local server, for example with `claude mcp add
@@ -96,15 +98,15 @@ pub(crate) enum Command {
     /// its standard input does.
     Mcp,
     /// Print the page's address, and start the daemon if none runs.
-    Page(Page),
+    Page(Deferred<Page>),
     /// Try what works on this machine, and say how to mend what does not.
-    Doctor(Doctor),
+    Doctor(Deferred<Doctor>),
     /// Show the configuration.
     #[command(subcommand)]
-    Config(Config),
+    Config(Deferred<Config>),
     /// Filter standard input as the daemon would filter output.
     #[command(subcommand)]
-    Filter(Filter),
+    Filter(Deferred<Filter>),
     /// Print completions for a shell.
     Completions {
         /// Which shell.

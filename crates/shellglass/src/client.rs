@@ -39,7 +39,7 @@ impl Context {
             user: dirs.config_file(),
             user_is_required: false,
             project: project_file(),
-            variable: &|name| std::env::var(name).ok(),
+            variables: config::variables(),
         })?;
         Ok(Context { dirs, loaded })
     }

@@ -24,7 +24,7 @@ mod texts;
 mod wait;
 mod watch;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Deferred};
 use crate::error::{Failure, Kind};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -34,27 +34,29 @@ pub(crate) use session::time;
 /// Does what the command line says.
 pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
-        Command::Serve(arguments) => serve::serve(&arguments),
-        Command::Keeper(arguments) => keeper::keep(&arguments),
-        Command::Relay(arguments) => relay::carry(arguments),
-        Command::Run(arguments) => block_on(run::run(&arguments))?.map_err(Failure::of_run),
-        Command::Session(command) => block_on(session::session(command))?,
-        Command::Attach(arguments) => block_on(attach::attach(&arguments))?,
-        Command::Watch(arguments) => block_on(watch::watch(&arguments))?,
-        Command::Hosts(arguments) => block_on(hosts::hosts(&arguments))?,
-        Command::Cancel(arguments) => block_on(cancel::cancel(&arguments))?,
-        Command::History(arguments) => block_on(history::history(&arguments))?,
-        Command::Output(arguments) => block_on(output::output(&arguments))?,
-        Command::Stdin(arguments) => block_on(stdin::stdin(&arguments))?,
-        Command::Wait(arguments) => block_on(wait::wait(&arguments))?,
-        Command::Approvals(arguments) => block_on(approvals::approvals(&arguments))?,
-        Command::Policy(command) => policy::policy(&command),
-        Command::Audit(arguments) => block_on(audit::audit(&arguments))?,
+        Command::Serve(Deferred(arguments)) => serve::serve(&arguments),
+        Command::Keeper(Deferred(arguments)) => keeper::keep(&arguments),
+        Command::Relay(Deferred(arguments)) => relay::carry(arguments),
+        Command::Run(Deferred(arguments)) => {
+            block_on(run::run(&arguments))?.map_err(Failure::of_run)
+        }
+        Command::Session(Deferred(command)) => block_on(session::session(command))?,
+        Command::Attach(Deferred(arguments)) => block_on(attach::attach(&arguments))?,
+        Command::Watch(Deferred(arguments)) => block_on(watch::watch(&arguments))?,
+        Command::Hosts(Deferred(arguments)) => block_on(hosts::hosts(&arguments))?,
+        Command::Cancel(Deferred(arguments)) => block_on(cancel::cancel(&arguments))?,
+        Command::History(Deferred(arguments)) => block_on(history::history(&arguments))?,
+        Command::Output(Deferred(arguments)) => block_on(output::output(&arguments))?,
+        Command::Stdin(Deferred(arguments)) => block_on(stdin::stdin(&arguments))?,
+        Command::Wait(Deferred(arguments)) => block_on(wait::wait(&arguments))?,
+        Command::Approvals(Deferred(arguments)) => block_on(approvals::approvals(&arguments))?,
+        Command::Policy(Deferred(command)) => policy::policy(&command),
+        Command::Audit(Deferred(arguments)) => block_on(audit::audit(&arguments))?,
         Command::Mcp => block_on(mcp::mcp())?,
-        Command::Page(arguments) => block_on(page::page(&arguments))?,
-        Command::Doctor(arguments) => block_on(doctor::doctor(&arguments))?,
-        Command::Config(command) => config::config(&command),
-        Command::Filter(command) => filter::filter(&command),
+        Command::Page(Deferred(arguments)) => block_on(page::page(&arguments))?,
+        Command::Doctor(Deferred(arguments)) => block_on(doctor::doctor(&arguments))?,
+        Command::Config(Deferred(command)) => config::config(&command),
+        Command::Filter(Deferred(command)) => filter::filter(&command),
         Command::Completions { shell } => texts::completions(shell),
         Command::Man => texts::man(),
     }

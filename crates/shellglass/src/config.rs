@@ -22,6 +22,7 @@ mod sandbox;
 mod settings;
 mod show;
 
+pub(crate) use environment::of_this_process as variables;
 pub(crate) use error::ConfigError;
 pub(crate) use hooks::{FailureName, HookSettings};
 pub(crate) use layers::{Loaded, Origins, Sources, load};

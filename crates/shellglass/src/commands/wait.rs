@@ -68,14 +68,14 @@ fn status(arguments: &Wait, answer: &WaitResponse) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::{line, status};
-    use crate::cli::{Cli, Command, Wait};
+    use crate::cli::{Cli, Command, Deferred, Wait};
     use clap::Parser as _;
     use glass_proto::shellglass::v1::WaitResponse;
 
     fn wait(words: &[&str]) -> Wait {
         let words = [&["shellglass", "wait", "7"], words].concat();
         match Cli::try_parse_from(words).expect("it makes sense").command {
-            Command::Wait(wait) => wait,
+            Command::Wait(Deferred(wait)) => wait,
             other => panic!("not a wait: {other:?}"),
         }
     }

@@ -4,24 +4,48 @@ use super::error::ConfigError;
 use super::read::defaults;
 use super::settings::Settings;
 use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// What every variable of ours begins with.
+const PREFIX: &str = "SHELLGLASS_";
+
+/// Says where everything is, and is no setting.
+const HOME: &str = "SHELLGLASS_HOME";
+
+/// The variables that may be settings, by name.
+pub(crate) type Variables = BTreeMap<String, String>;
+
+/// Those of this process.
+pub(crate) fn of_this_process() -> Variables {
+    let ours = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.to_str().filter(|name| name.starts_with(PREFIX))?;
+        (name != HOME).then(|| Some((name.to_owned(), value.to_str()?.to_owned())))?
+    });
+    ours.collect()
+}
 
 /// The variable of a setting.
 pub(crate) fn variable(section: &str, key: &str) -> String {
-    format!("SHELLGLASS_{section}_{key}").to_uppercase()
+    format!("{PREFIX}{section}_{key}").to_uppercase()
 }
 
 /// Settings that variables give, and the name of each variable. Only names of
 /// settings are looked up, so that `SHELLGLASS_SESSION_ID` and its kind, which
 /// commands see, mean nothing here.
 pub(crate) fn read(
-    lookup: &dyn Fn(&str) -> Option<String>,
+    variables: &Variables,
 ) -> Result<Vec<(String, String, toml::Value)>, ConfigError> {
     let mut found = Vec::new();
+    if variables.is_empty() {
+        return Ok(found);
+    }
     for (section, content) in &defaults() {
         for (key, default) in content.as_table().into_iter().flatten() {
             let name = variable(section, key);
-            let Some(text) = lookup(&name) else { continue };
-            let value = given(section, default, &text)
+            let Some(text) = variables.get(&name) else {
+                continue;
+            };
+            let value = given(section, default, text)
                 .and_then(|value| check(section, key, value))
                 .map_err(|message| ConfigError::WrongVariable { name, message })?;
             found.push((section.clone(), key.clone(), value));
@@ -79,8 +103,7 @@ mod tests {
     use super::read;
 
     fn check(name: &str, text: &str) -> Result<usize, String> {
-        let lookup = |asked: &str| (asked == name).then(|| text.to_owned());
-        read(&lookup)
+        read(&[(name.to_owned(), text.to_owned())].into())
             .map(|found| found.len())
             .map_err(|error| error.to_string())
     }

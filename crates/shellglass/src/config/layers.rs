@@ -2,7 +2,7 @@
 
 use super::error::ConfigError;
 use super::settings::Settings;
-use super::{environment, read};
+use super::{environment, environment::Variables, read};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ const PROJECT_POLICY: [&str; 2] = ["builtin_allow", "rule"];
 pub(crate) type Origins = BTreeMap<(String, String), String>;
 
 /// Where the layers are to be found.
-pub(crate) struct Sources<'a> {
+pub(crate) struct Sources {
     /// The user's file.
     pub user: PathBuf,
     /// Whether the user named that file, so that it must be there.
     pub user_is_required: bool,
     /// The project's file, where there is a project.
     pub project: Option<PathBuf>,
-    /// Looks up a variable.
-    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The variables that may be settings.
+    pub variables: Variables,
 }
 
 /// The configuration in force.
@@ -37,10 +37,10 @@ pub(crate) struct Loaded {
 }
 
 /// Reads all layers.
-pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
+pub(crate) fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     let mut stack = Stack::default();
     match read::read(&sources.user)? {
-        Some((table, text)) => stack.put_file(&sources.user, &text, table),
+        Some(file) => stack.put_first(&sources.user, file),
         None if sources.user_is_required => {
             let source = std::io::Error::from(std::io::ErrorKind::NotFound);
             return Err(ConfigError::Unreadable {
@@ -53,11 +53,11 @@ pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
     // An empty directory of that name keeps a sandbox from planting the file.
     if let Some(path) = &sources.project
         && !path.is_dir()
-        && let Some((table, text)) = read::read(path)?
+        && let Some(file) = read::read(path)?
     {
-        stack.narrow(path, &text, table)?;
+        stack.narrow(path, &file.text, file.table)?;
     }
-    for (section, key, value) in environment::read(sources.variable)? {
+    for (section, key, value) in environment::read(&sources.variables)? {
         let origin = environment::variable(&section, &key);
         stack.put(&section, &key, value, origin);
     }
@@ -69,10 +69,13 @@ pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
 struct Stack {
     table: toml::Table,
     origins: Origins,
+    /// What the table comes to, where it is known.
+    settings: Option<Settings>,
 }
 
 impl Stack {
     fn put(&mut self, section: &str, key: &str, value: toml::Value, origin: String) {
+        self.settings = None;
         let entry = self.table.entry(section.to_owned());
         let section_table = entry.or_insert_with(|| toml::Value::Table(toml::Table::new()));
         if let Some(keys) = section_table.as_table_mut() {
@@ -82,10 +85,13 @@ impl Stack {
             .insert((section.to_owned(), key.to_owned()), origin);
     }
 
-    fn put_file(&mut self, path: &Path, text: &str, table: toml::Table) {
-        for (section, key, value) in entries(table) {
-            self.put(&section, &key, value, place(path, text, &section, &key));
+    /// Puts a file where there was nothing before.
+    fn put_first(&mut self, path: &Path, file: read::File) {
+        for (section, key, value) in entries(file.table) {
+            let origin = place(path, &file.text, &section, &key);
+            self.put(&section, &key, value, origin);
         }
+        self.settings = Some(file.settings);
     }
 
     /// Takes what is stricter than the value in force; what is laxer changes
@@ -121,6 +127,9 @@ impl Stack {
     }
 
     fn settings(&self) -> Settings {
+        if let Some(settings) = &self.settings {
+            return settings.clone();
+        }
         if self.table.is_empty() {
             return Settings::default();
         }
@@ -163,7 +172,7 @@ fn place(path: &Path, text: &str, section: &str, key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Loaded, Sources, load};
+    use super::{Loaded, Sources, Variables, load};
     use std::fs;
 
     fn check(user: &str, project: &str, variables: &[(&str, &str)]) -> Result<Loaded, String> {
@@ -172,15 +181,14 @@ mod tests {
             (folder.path().join("u.toml"), folder.path().join("p.toml"));
         fs::write(&user_path, user).expect("a file");
         fs::write(&project_path, project).expect("a file");
-        let variable = |name: &str| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| (*value).to_owned())
-        };
         let sources = Sources {
             user: user_path,
             user_is_required: true,
             project: Some(project_path),
-            variable: &variable,
+            variables: variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
         };
         load(&sources).map_err(|error| error.to_string())
     }
@@ -223,7 +231,7 @@ mod tests {
             user: "/nonexistent/config.toml".into(),
             user_is_required: false,
             project: None,
-            variable: &|_| None,
+            variables: Variables::new(),
         };
         let loaded = load(&sources).expect("nothing to go wrong");
         assert_eq!(loaded.settings, super::Settings::default());

@@ -10,9 +10,18 @@ use std::path::Path;
 /// Largest configuration file, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The file's table, checked against the settings; none where there is no
-/// such file.
-pub(crate) fn read(path: &Path) -> Result<Option<(toml::Table, String)>, ConfigError> {
+/// A file that makes sense.
+pub(crate) struct File {
+    /// As it is written.
+    pub text: String,
+    /// What it sets.
+    pub table: toml::Table,
+    /// What is in force where there is nothing else.
+    pub settings: Settings,
+}
+
+/// The file at `path`; none where there is no such file.
+pub(crate) fn read(path: &Path) -> Result<Option<File>, ConfigError> {
     let unreadable = |source| ConfigError::Unreadable {
         path: path.to_path_buf(),
         source,
@@ -27,12 +36,16 @@ pub(crate) fn read(path: &Path) -> Result<Option<(toml::Table, String)>, ConfigE
         }
         Err(error) => return Err(unreadable(error)),
     };
-    let table = parse(path, &text)?;
-    Ok(Some((table, text)))
+    let (table, settings) = parse(path, &text)?;
+    Ok(Some(File {
+        text,
+        table,
+        settings,
+    }))
 }
 
 /// Checks the text of a file.
-pub(crate) fn parse(path: &Path, text: &str) -> Result<toml::Table, ConfigError> {
+pub(crate) fn parse(path: &Path, text: &str) -> Result<(toml::Table, Settings), ConfigError> {
     let table: toml::Table =
         text.parse()
             .map_err(|error: toml::de::Error| ConfigError::Syntax {
@@ -42,7 +55,7 @@ pub(crate) fn parse(path: &Path, text: &str) -> Result<toml::Table, ConfigError>
             })?;
     let document = toml::Deserializer::parse(text).expect("this text has just been parsed");
     match serde_path_to_error::deserialize::<_, Settings>(document) {
-        Ok(_) => Ok(table),
+        Ok(settings) => Ok((table, settings)),
         Err(error) => Err(explain(path, text, &table, &error)),
     }
 }

@@ -39,7 +39,7 @@ impl Plan {
             user,
             user_is_required: arguments.config.is_some(),
             project: None,
-            variable: &|name| std::env::var(name).ok(),
+            variables: config::variables(),
         })?
         .settings;
         if let Some(listen) = arguments.listen {

@@ -3,13 +3,12 @@
 use super::{FailureName, HookSetting, is_for_hooks};
 use crate::config::read::parse;
 use crate::config::{Loaded, Settings, Sources, load, render};
-use serde::Deserialize;
 use std::ffi::OsStr;
 use std::path::Path;
 
 fn settings(text: &str) -> Settings {
-    let table = parse(Path::new("c.toml"), text).expect("a valid file");
-    Settings::deserialize(table).expect("settings")
+    let (_, settings) = parse(Path::new("c.toml"), text).expect("a valid file");
+    settings
 }
 
 fn check_wrong(text: &str, expected: &str) {
@@ -93,10 +92,15 @@ fn layers(user: &str, project: &str, variable: Option<&str>) -> Result<Loaded, (
         user: folder.path().join("u.toml"),
         user_is_required: true,
         project: Some(folder.path().join("p.toml")),
-        variable: &|name| {
-            let is_hooks = name == "SHELLGLASS_HOOKS_BEFORESHELLEXECUTION";
-            variable.filter(|_| is_hooks).map(str::to_owned)
-        },
+        variables: variable
+            .map(|value| {
+                (
+                    "SHELLGLASS_HOOKS_BEFORESHELLEXECUTION".to_owned(),
+                    value.to_owned(),
+                )
+            })
+            .into_iter()
+            .collect(),
     };
     std::fs::write(folder.path().join("u.toml"), user).expect("written");
     std::fs::write(folder.path().join("p.toml"), project).expect("written");
