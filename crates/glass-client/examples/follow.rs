@@ -1,6 +1,6 @@
 //! Runs a command in a session of its own and follows it.
 //!
-//! `cargo run -p glass-client --example run -- SOCKET COMMAND`
+//! `cargo run -p glass-client --example follow -- SOCKET COMMAND`
 
 use glass_client::{Ending, Piece, SessionOptions, Shellglass};
 use std::io::Write as _;
