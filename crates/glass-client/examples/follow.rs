@@ -11,7 +11,7 @@ use std::process::ExitCode;
 async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [socket, command] = words.as_slice() else {
-        eprintln!("usage: run SOCKET COMMAND");
+        eprintln!("usage: follow SOCKET COMMAND");
         return Ok(ExitCode::from(2));
     };
     let mut daemon = Shellglass::open(Path::new(socket)).await?;
