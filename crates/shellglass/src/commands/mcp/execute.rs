@@ -231,8 +231,9 @@ async fn until_yield(
         // Without a beginning there is no handle to give.
         drop(tokio::time::timeout(BEGIN_WAIT, execution.begun_or_asked()).await);
     }
-    let mut tick = tokio::time::interval(progress::EVERY);
-    tick.tick().await;
+    // No first tick at once: even that one would wait for the next whole
+    // millisecond of the clock, which is longer than a short command takes.
+    let mut tick = tokio::time::interval_at((began + progress::EVERY).into(), progress::EVERY);
     let deadline = tokio::time::sleep(asked.yield_after);
     tokio::pin!(deadline);
     // However long the person takes, the client must not give up before.
