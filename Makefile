@@ -45,9 +45,9 @@ tested: ## Build what people run, but without the optimisation over all crates, 
 	cargo build --release --locked --package shellglass
 	@mkdir -p $(dir $(TESTED)) && cp --remove-destination target/release/shellglass $(TESTED)
 
-weak: ## Build a binary whose walls can be left out, for tests alone.
+weak: ## Build a binary whose walls can be left out, for tests alone, and without what is optional.
 	@scripts/deps build
-	cargo build --release --locked --package shellglass --features weak-walls
+	cargo build --release --locked --package shellglass --no-default-features --features weak-walls
 	@mkdir -p $(dir $(WEAK)) && cp --remove-destination target/release/shellglass $(WEAK)
 
 clients: tested ## Tests with clients that are not ours, over the built binary.

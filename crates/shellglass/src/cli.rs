@@ -1,6 +1,8 @@
 //! The command line. These texts are the help, the man page and the
 //! completions.
 
+#[cfg(feature = "acp")]
+mod acp;
 mod approvals;
 mod attach;
 mod audit;
@@ -17,6 +19,8 @@ use clap::{Args, Parser, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+#[cfg(feature = "acp")]
+pub(crate) use acp::Acp;
 pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
 pub(crate) use attach::{Attach, SessionModeName, Watch};
 pub(crate) use audit::{Audit, AuditCommand, AuditVerify, PolicyReplay};
@@ -97,6 +101,9 @@ pub(crate) enum Command {
     /// the role of an agent, and starts the daemon if none runs. It ends when
     /// its standard input does.
     Mcp,
+    /// Serve terminals to a client of the Agent Client Protocol.
+    #[cfg(feature = "acp")]
+    Acp(Deferred<Acp>),
     /// Print the page's address, and start the daemon if none runs.
     Page(Deferred<Page>),
     /// Try what works on this machine, and say how to mend what does not.

@@ -1,5 +1,7 @@
 //! One module for each command.
 
+#[cfg(feature = "acp")]
+mod acp;
 mod approvals;
 mod attach;
 pub(crate) mod audit;
@@ -10,6 +12,7 @@ pub(crate) mod filter;
 mod history;
 mod hosts;
 mod keeper;
+mod lines;
 mod mcp;
 mod output;
 mod page;
@@ -53,6 +56,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Policy(Deferred(command)) => policy::policy(&command),
         Command::Audit(Deferred(arguments)) => block_on(audit::audit(&arguments))?,
         Command::Mcp => block_on(mcp::mcp())?,
+        #[cfg(feature = "acp")]
+        Command::Acp(Deferred(arguments)) => block_on(acp::acp(&arguments))?,
         Command::Page(Deferred(arguments)) => block_on(page::page(&arguments))?,
         Command::Doctor(Deferred(arguments)) => block_on(doctor::doctor(&arguments))?,
         Command::Config(Deferred(command)) => config::config(&command),

@@ -9,12 +9,13 @@
 
 mod answer;
 mod arguments;
-mod daemon;
+pub(super) mod daemon;
 mod elicit;
 mod execute;
 mod farewells;
-mod follow;
+pub(super) mod follow;
 mod http;
+mod logs;
 mod output;
 mod pages;
 mod place;
@@ -34,6 +35,7 @@ mod stdin;
 mod tools;
 mod transport;
 mod wait;
+mod watching;
 mod words;
 
 use crate::client::Context;
@@ -111,7 +113,7 @@ fn unserved(error: &dyn std::error::Error) -> Failure {
 }
 
 /// Until somebody ends us politely.
-async fn asked_to_stop() {
+pub(super) async fn asked_to_stop() {
     let listen = |kind| signal(kind);
     match (
         listen(SignalKind::terminate()),

@@ -25,7 +25,7 @@ const CONNECT_WAIT: Duration = Duration::from_secs(4);
 const TOKEN_BYTES_MAX: u64 = 256;
 
 /// How the daemon is reached.
-pub(super) enum Way {
+pub(in crate::commands) enum Way {
     /// From a process beside it, as an agent: it is sought, and started where none
     /// runs.
     Beside(Arc<Context>),
@@ -41,7 +41,7 @@ pub(super) enum Way {
 }
 
 /// The daemon, wherever it is at the moment.
-pub(super) struct Daemon {
+pub(in crate::commands) struct Daemon {
     way: Way,
     connection: Mutex<Option<Connection>>,
     /// Connections so far.
@@ -81,7 +81,7 @@ impl Connection {
 }
 
 impl Daemon {
-    pub(super) fn new(way: Way) -> Daemon {
+    pub(in crate::commands) fn new(way: Way) -> Daemon {
         Daemon {
             way,
             connection: Mutex::new(None),
@@ -94,8 +94,13 @@ impl Daemon {
         matches!(self.way, Way::Beside(_))
     }
 
+    /// How often it was found so far.
+    pub(super) fn times_found(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
     /// Connects before anybody asks. Whoever asks first is told what went wrong.
-    pub(super) async fn warm_up(&self) {
+    pub(in crate::commands) async fn warm_up(&self) {
         drop(self.connection(0).await);
     }
 
@@ -140,7 +145,7 @@ impl Daemon {
     }
 
     /// Asks the daemon. What is asked must be harmless to ask twice.
-    pub(super) async fn call<M, A, F>(
+    pub(in crate::commands) async fn call<M, A, F>(
         &self,
         message: M,
         method: impl Fn(Client, Request<M>) -> F,

@@ -6,7 +6,8 @@ mod told;
 use super::answer::Answer;
 use super::arguments::{self, Execute};
 use super::elicit::{self, Outcome, Put};
-use super::follow::{Ending, Execution};
+use super::follow::{Course, Ending, Execution};
+use super::logs::{self, Matter};
 use super::pages::Look;
 use super::progress;
 use super::request::{Ask, check};
@@ -95,6 +96,7 @@ pub(super) async fn execute(
     let client = client_name(context);
     let mut note = "";
     loop {
+        let found_before = state.daemon.times_found();
         let ask = ask(state, &arguments, &client).await?;
         let mut execution = match state.kept(&ask) {
             Some(execution) => execution,
@@ -115,6 +117,11 @@ pub(super) async fn execute(
                 follow(state, &mut execution, &asked, question, context).await
             }
         };
+        let found = state.daemon.times_found();
+        if found > found_before && found_before > 0 {
+            let told = || serde_json::json!("the daemon was lost, and found again");
+            logs::say(state, context, Matter::Warning, told).await;
+        }
         let course = execution.course();
         if let Some(Ending::Failed(status)) = &course.ending {
             let is_own = arguments.session_id.is_none();
@@ -141,8 +148,23 @@ pub(super) async fn execute(
             note,
             void,
         };
+        let told = || ended(&course);
+        logs::say(state, context, Matter::Debug, told).await;
         return told::answer(state, call).await;
     }
+}
+
+/// How far a call came, for a client that wants to know everything.
+fn ended(course: &Course) -> serde_json::Value {
+    let exit_code = match &course.ending {
+        Some(Ending::Exit(exit, _)) => (!exit.code_unknown).then_some(exit.code),
+        _ => None,
+    };
+    serde_json::json!({
+        "shell_id": course.begun.as_ref().map(|begun| begun.shell_id),
+        "ended": course.ending.is_some(),
+        "exit_code": exit_code,
+    })
 }
 
 /// A call that was followed as long as it may.
@@ -248,6 +270,8 @@ async fn until_yield(
                 let Some(pending) = pending else {
                     return Stop::Yielded;
                 };
+                let told = || serde_json::json!({"waits_for_approval": &pending.approval_id});
+                logs::say(state, context, Matter::Notice, told).await;
                 question = elicit::ask(state, context, execution, &pending).await;
                 match question {
                     Put::Handed(question) => return Stop::Handed(question),

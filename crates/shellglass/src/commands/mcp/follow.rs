@@ -13,13 +13,13 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tonic::Status;
 
-/// Output that is kept here, in bytes. Beyond, it is read from the journal when
-/// it is shown.
+/// Output that is kept here, in bytes, unless asked otherwise. Beyond, it is read
+/// from the journal when it is shown.
 const HEARD_BYTES_MAX: usize = 64 << 10;
 
 /// How a command began.
 #[derive(Clone, Debug)]
-pub(super) struct Begun {
+pub(in crate::commands) struct Begun {
     pub session_id: String,
     pub shell_id: u32,
     pub sandbox: Option<SandboxPolicy>,
@@ -28,7 +28,7 @@ pub(super) struct Begun {
 
 /// How a call ended.
 #[derive(Clone, Debug)]
-pub(super) enum Ending {
+pub(in crate::commands) enum Ending {
     Exit(Box<ShellStreamExit>, Instant),
     Rejected(String),
     PermissionDenied(String),
@@ -41,17 +41,34 @@ pub(super) enum Ending {
 const NAME_START: &[u8] = b"[REDACTED:";
 
 /// Output as the stream brought it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Heard {
-    /// All of it, unless `is_partial`.
+#[derive(Clone, Debug)]
+pub(in crate::commands) struct Heard {
+    /// All of it, unless `is_partial`: then at least the last `bytes_max`, and at
+    /// most twice as many.
     pub bytes: Vec<u8>,
     /// How much there was.
     pub total: u64,
     /// Whether the journal has to be read.
     pub is_partial: bool,
+    bytes_max: usize,
 }
 
 impl Heard {
+    fn new(bytes_max: usize) -> Heard {
+        Heard {
+            bytes: Vec::new(),
+            total: 0,
+            is_partial: false,
+            bytes_max,
+        }
+    }
+
+    /// The last of it, as far as it is kept.
+    #[cfg(any(test, feature = "acp"))]
+    pub(in crate::commands) fn tail(&self) -> &[u8] {
+        &self.bytes[self.bytes.len().saturating_sub(self.bytes_max)..]
+    }
+
     fn take(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         // The name of a secret has another length than the secret: only the journal
@@ -61,22 +78,20 @@ impl Heard {
                 .windows(NAME_START.len())
                 .any(|part| part == NAME_START)
         };
-        let fits = self.bytes.len() + bytes.len() <= HEARD_BYTES_MAX;
-        if !self.is_partial && fits && is_exact() {
-            self.bytes.extend_from_slice(bytes);
-            return;
-        }
-        self.is_partial = true;
-        // The last bytes are still good for a look at the last line.
-        let kept = bytes.len().min(HEARD_BYTES_MAX);
-        self.bytes.clear();
+        let fits = self.bytes.len() + bytes.len() <= self.bytes_max;
+        self.is_partial = self.is_partial || !fits || !is_exact();
+        let kept = bytes.len().min(self.bytes_max);
         self.bytes.extend_from_slice(&bytes[bytes.len() - kept..]);
+        // Not each time, so that a byte is moved once at most.
+        if self.bytes.len() > self.bytes_max.saturating_mul(2) {
+            self.bytes.drain(..self.bytes.len() - self.bytes_max);
+        }
     }
 }
 
 /// How far a call came.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Course {
+#[derive(Clone, Debug)]
+pub(in crate::commands) struct Course {
     /// What a person is asked, until the command begins.
     pub approval: Option<ShellApprovalPending>,
     pub begun: Option<Begun>,
@@ -86,7 +101,7 @@ pub(super) struct Course {
 
 /// An execution that is being followed. Nobody follows it once this is dropped;
 /// a command that has begun goes on.
-pub(super) struct Execution {
+pub(in crate::commands) struct Execution {
     course: watch::Receiver<Course>,
     task: JoinHandle<()>,
     key: String,
@@ -102,7 +117,21 @@ impl Drop for Execution {
 impl Execution {
     /// Sends the request and follows what comes of it.
     pub(super) fn start(daemon: Arc<Daemon>, request: ExecuteRequest) -> Execution {
-        let (sender, course) = watch::channel(Course::default());
+        Execution::start_keeping(daemon, request, HEARD_BYTES_MAX)
+    }
+
+    /// The same for whoever wants so many of the last bytes.
+    pub(in crate::commands) fn start_keeping(
+        daemon: Arc<Daemon>,
+        request: ExecuteRequest,
+        bytes_max: usize,
+    ) -> Execution {
+        let (sender, course) = watch::channel(Course {
+            approval: None,
+            begun: None,
+            ending: None,
+            heard: Heard::new(bytes_max),
+        });
         let args = request.args.as_ref();
         Execution {
             key: args
@@ -120,7 +149,7 @@ impl Execution {
     }
 
     /// What cancels it.
-    pub(super) fn cancel_request(&self) -> CancelRequest {
+    pub(in crate::commands) fn cancel_request(&self) -> CancelRequest {
         match &self.course.borrow().begun {
             Some(begun) => CancelRequest {
                 shell_id: Some(begun.shell_id),
@@ -140,7 +169,7 @@ impl Execution {
     }
 
     /// Looks at it without a copy.
-    pub(super) fn look<T>(&self, look: impl FnOnce(&Course) -> T) -> T {
+    pub(in crate::commands) fn look<T>(&self, look: impl FnOnce(&Course) -> T) -> T {
         look(&self.course.borrow())
     }
 
@@ -162,21 +191,33 @@ impl Execution {
     }
 
     /// Until it has begun or ended, or a person is asked about it.
-    pub(super) async fn begun_or_asked(&mut self) {
-        let has = |course: &Course| {
-            course.begun.is_some() || course.ending.is_some() || course.approval.is_some()
-        };
-        drop(self.course.wait_for(has).await);
+    pub(in crate::commands) fn begun_or_asked(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut course = self.course.clone();
+        async move {
+            let has = |course: &Course| {
+                course.begun.is_some() || course.ending.is_some() || course.approval.is_some()
+            };
+            drop(course.wait_for(has).await);
+        }
     }
 
     /// Until nobody needs to be asked any more, by whatever way.
-    pub(super) fn settled(&self) -> impl Future<Output = ()> + Send + use<> {
+    pub(in crate::commands) fn settled(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut course = self.course.clone();
         async move {
             let has = |course: &Course| course.begun.is_some() || course.ending.is_some();
             // An error means that nobody follows it any more.
             drop(course.wait_for(has).await);
         }
+    }
+}
+
+#[cfg(feature = "acp")]
+impl Execution {
+    /// Until it has ended.
+    pub(in crate::commands) fn over(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut course = self.course.clone();
+        async move { drop(course.wait_for(|course| course.ending.is_some()).await) }
     }
 }
 
@@ -210,7 +251,7 @@ async fn once(
     let mut client = connection.client.clone();
     let asked = connection.request(request.clone());
     let mut stream = client.execute(asked).await?.into_inner();
-    course.send_modify(|course| course.heard = Heard::default());
+    course.send_modify(|course| course.heard = Heard::new(course.heard.bytes_max));
     while let Some(message) = stream.message().await? {
         let ending = match message.event {
             Some(Event::Exit(exit)) => Ending::Exit(Box::new(exit), Instant::now()),
@@ -267,7 +308,7 @@ mod tests {
 
     #[test]
     fn what_is_heard_is_bounded_and_knows_it() {
-        let mut heard = Heard::default();
+        let mut heard = Heard::new(HEARD_BYTES_MAX);
         heard.take(b"whole");
         assert_eq!(
             (heard.bytes.as_slice(), heard.is_partial),
@@ -275,7 +316,24 @@ mod tests {
         );
         heard.take(&vec![b'x'; HEARD_BYTES_MAX]);
         heard.take(&vec![b'y'; 3 * HEARD_BYTES_MAX]);
-        assert!(heard.is_partial && heard.bytes.len() <= HEARD_BYTES_MAX);
+        assert!(heard.is_partial && heard.bytes.len() <= 2 * HEARD_BYTES_MAX);
         assert_eq!(heard.total, 5 + 4 * HEARD_BYTES_MAX as u64);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_last_bytes_are_kept_whatever_came_before(
+            parts in proptest::collection::vec(proptest::collection::vec(0u8..255, 0..40), 0..20),
+            most in 0usize..50,
+        ) {
+            let (mut heard, whole) = (Heard::new(most), parts.concat());
+            for part in &parts {
+                heard.take(part);
+                proptest::prop_assert!(heard.bytes.len() <= 2 * most);
+            }
+            let kept = whole.len().min(most);
+            proptest::prop_assert_eq!(heard.tail(), &whole[whole.len() - kept..]);
+            proptest::prop_assert_eq!(heard.total, whole.len() as u64);
+        }
     }
 }

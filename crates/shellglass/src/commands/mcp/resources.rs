@@ -15,6 +15,25 @@ const EXECUTIONS_MAX: usize = 50;
 const SESSION: &str = "shellglass://session/";
 const OUTPUT: &str = "shellglass://output/";
 
+/// What a resource is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum About {
+    /// A session and what ran in it.
+    Session(String),
+    /// What a command wrote.
+    Output(u32),
+}
+
+impl About {
+    /// What a resource of this name is about, if it could be one of ours.
+    pub(super) fn of(uri: &str) -> Option<About> {
+        match uri.strip_prefix(SESSION) {
+            Some(id) => Some(About::Session(id.to_owned())),
+            None => Some(About::Output(uri.strip_prefix(OUTPUT)?.parse().ok()?)),
+        }
+    }
+}
+
 /// The shapes of the resources.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![
@@ -59,16 +78,18 @@ pub(super) async fn list(state: &State) -> Result<Vec<Resource>, Failure> {
 
 /// One resource; none where no resource has such a name.
 pub(super) async fn read(state: &State, uri: &str) -> Result<Option<ResourceContents>, Failure> {
-    if let Some(id) = uri.strip_prefix(SESSION) {
-        let text = session(state, id).await?;
-        let contents = ResourceContents::text(text, uri);
-        return Ok(Some(contents.with_mime_type("application/json")));
-    }
-    let Some(Ok(shell_id)) = uri.strip_prefix(OUTPUT).map(str::parse) else {
-        return Ok(None);
+    let contents = match About::of(uri) {
+        None => return Ok(None),
+        Some(About::Session(id)) => {
+            let contents = ResourceContents::text(session(state, &id).await?, uri);
+            contents.with_mime_type("application/json")
+        }
+        Some(About::Output(shell_id)) => {
+            let shown = state.page(shell_id, 0, &Look::new(None)).await?;
+            ResourceContents::text(shown.output, uri)
+        }
     };
-    let shown = state.page(shell_id, 0, &Look::new(None)).await?;
-    Ok(Some(ResourceContents::text(shown.output, uri)))
+    Ok(Some(contents))
 }
 
 async fn session(state: &State, id: &str) -> Result<String, Failure> {

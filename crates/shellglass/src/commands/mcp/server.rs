@@ -4,16 +4,20 @@ use super::answer::Answer;
 use super::arguments::{self, parse};
 use super::place::Place;
 use super::state::State;
+use super::watching::{self, Listener};
 use super::{execute, read, resources, sessions, stdin, tools, wait};
 use crate::error::{Failure, Kind};
 use axum::http::request::Parts;
+#[allow(deprecated, reason = "clients of earlier revisions have it")]
+use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ServerCapabilities, ServerConfig, Tool,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -116,10 +120,10 @@ fn not_read(failure: &Failure) -> ErrorData {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_resources()
-            .build();
+        let builder = ServerCapabilities::builder().enable_tools();
+        let builder = builder.enable_resources().enable_resources_subscribe();
+        #[allow(deprecated, reason = "clients of earlier revisions have it")]
+        let capabilities = builder.enable_logging().build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("shellglass", env!("CARGO_PKG_VERSION")))
             .with_instructions(tools::INSTRUCTIONS)
@@ -202,5 +206,59 @@ impl ServerHandler for Server {
                 Err(ErrorData::resource_not_found(message, None))
             }
         }
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(watching::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        watching::listen(&self.state, &context).await;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.has_connection(&context)?;
+        let uri = request.uri.as_str();
+        if !self.state.may_watch(uri) {
+            let message = format!(
+                "{} resources are watched; unsubscribe from some",
+                watching::WATCHED_MAX
+            );
+            return Err(ErrorData::invalid_request(message, None));
+        }
+        let listener = Listener::Peer(context.peer.clone());
+        let begun = watching::begin(&self.state, uri, listener).await;
+        let watch = begun.map_err(|failure| not_read(&failure))?;
+        self.state.watches(uri, watch);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.has_connection(&context)?;
+        self.state.unwatch(&request.uri);
+        Ok(())
+    }
+
+    #[allow(deprecated, reason = "clients of earlier revisions have it")]
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.has_connection(&context)?;
+        self.state.wanted_logs.set(request.level);
+        Ok(())
     }
 }

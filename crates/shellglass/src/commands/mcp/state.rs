@@ -5,9 +5,11 @@ use super::daemon::{Daemon, Way};
 use super::elicit::Outcome;
 use super::farewells::Farewells;
 use super::follow::Execution;
+use super::logs::Wanted;
 use super::place::Place;
 use super::request::Ask;
 use super::same::Runs;
+use super::watching::{WATCHED_MAX, Watch};
 use crate::config::Settings;
 use crate::error::{Failure, Kind};
 use glass_model::Role;
@@ -80,6 +82,10 @@ pub(super) struct State {
     lobby: Semaphore,
     /// Over HTTP, which connections were ended by their clients.
     farewells: Option<Arc<Farewells>>,
+    /// What the client wants to be told beside its answers.
+    pub wanted_logs: Wanted,
+    /// Resources that the client watches, by their names.
+    watched: Mutex<BTreeMap<String, Watch>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -104,6 +110,8 @@ impl State {
             turns: Semaphore::new(CALLS_MAX),
             lobby: Semaphore::new(TURNS_WAITING_MAX),
             farewells: None,
+            wanted_logs: Wanted::default(),
+            watched: Mutex::default(),
         }
     }
 
@@ -236,6 +244,27 @@ impl State {
         }
     }
 
+    /// Whether the client may watch this resource beside the others.
+    pub(super) fn may_watch(&self, uri: &str) -> bool {
+        let watched = lock(&self.watched);
+        watched.len() < WATCHED_MAX || watched.contains_key(uri)
+    }
+
+    /// Notes that the client watches a resource.
+    pub(super) fn watches(&self, uri: &str, watch: Watch) {
+        let mut watched = lock(&self.watched);
+        watched.insert(uri.to_owned(), watch);
+        // Others may have come while this one was begun.
+        if watched.len() > WATCHED_MAX {
+            watched.pop_first();
+        }
+    }
+
+    /// The client does not watch a resource any more.
+    pub(super) fn unwatch(&self, uri: &str) {
+        lock(&self.watched).remove(uri);
+    }
+
     /// Says that a client waits for a call.
     pub(super) fn enter(&self, key: &str, cancel: CancelRequest) -> UnderWay<'_> {
         lock(&self.under_way).insert(key.to_owned(), cancel);
@@ -250,6 +279,7 @@ impl State {
     pub(super) async fn leave(&self) {
         // Whoever still waits for a turn begins nothing any more.
         self.turns.close();
+        lock(&self.watched).clear();
         if self.outlives_connection() {
             return;
         }

@@ -3,6 +3,7 @@
 //! wait for ever. Here every line that is not a message gets an error, with its
 //! id where it has one, and the next line is read.
 
+use crate::commands::lines::{LineReader, Read};
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -10,83 +11,28 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use std::io;
 use std::sync::Arc;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, watch};
 
 /// Longest line that is read, in bytes. A command has at most 4 MiB, and JSON
 /// can write each of its bytes in six.
 const LINE_BYTES_MAX: usize = 32 << 20;
 
-/// Bytes of a line's buffer that are kept for the next line.
-const LINE_BYTES_KEPT: usize = 1 << 20;
-
-/// Bytes read at once.
-const READ_BYTES: usize = 64 << 10;
-
 /// Messages over a pair of byte streams.
 pub(super) struct Lines<R, W> {
-    input: BufReader<R>,
-    /// The line so far. It stays here when a read is given up in its middle.
-    line: Vec<u8>,
-    /// The line is too long; the rest of it is passed over.
-    is_passing: bool,
+    input: LineReader<R>,
     output: Arc<Mutex<Option<W>>>,
     /// Says when the client has closed its end.
     closed: watch::Sender<bool>,
 }
 
-/// What a read came to.
-enum Read {
-    Line,
-    TooLong,
-    End,
-}
-
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
     pub(super) fn new(input: R, output: W, closed: watch::Sender<bool>) -> Lines<R, W> {
         Lines {
-            input: BufReader::with_capacity(READ_BYTES, input),
-            line: Vec::new(),
-            is_passing: false,
+            input: LineReader::new(input, LINE_BYTES_MAX),
             output: Arc::new(Mutex::new(Some(output))),
             closed,
         }
-    }
-
-    /// One line, without its newline. Nothing is lost when this is given up:
-    /// between a read and its bookkeeping there is no wait.
-    async fn read(&mut self) -> Read {
-        loop {
-            let Ok(bytes) = self.input.fill_buf().await else {
-                return Read::End;
-            };
-            if bytes.is_empty() {
-                return Read::End;
-            }
-            let newline = bytes.iter().position(|byte| *byte == b'\n');
-            let part = &bytes[..newline.unwrap_or(bytes.len())];
-            let was_passing = self.is_passing;
-            if !was_passing && self.line.len() + part.len() > LINE_BYTES_MAX {
-                self.is_passing = true;
-                self.line = Vec::new();
-            }
-            if !self.is_passing {
-                self.line.extend_from_slice(part);
-            }
-            let used = part.len() + usize::from(newline.is_some());
-            self.input.consume(used);
-            if newline.is_some() {
-                if std::mem::take(&mut self.is_passing) {
-                    return Read::TooLong;
-                }
-                return Read::Line;
-            }
-        }
-    }
-
-    fn clear(&mut self) {
-        self.line.clear();
-        self.line.shrink_to(LINE_BYTES_KEPT);
     }
 }
 
@@ -164,7 +110,7 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let said = match self.read().await {
+            let said = match self.input.read().await {
                 Read::End => {
                     self.closed.send_replace(true);
                     return None;
@@ -173,9 +119,9 @@ where
                     let message = format!("a message has at most {LINE_BYTES_MAX} bytes");
                     Said::Mistake(ErrorData::invalid_request(message, None), None)
                 }
-                Read::Line => parse(&self.line),
+                Read::Line => parse(self.input.line()),
             };
-            self.clear();
+            self.input.clear();
             match said {
                 Said::Message(message) => return Some(*message),
                 Said::Nothing => {}
@@ -268,7 +214,6 @@ mod tests {
             String::from_utf8_lossy(&said[..count]).into_owned()
         });
         assert!(lines.receive().await.is_some());
-        assert!(lines.line.capacity() <= super::LINE_BYTES_KEPT);
         let said = writing.await.expect("written");
         assert!(said.contains("-32600"), "{said}");
         assert!(lines.receive().await.is_none());
