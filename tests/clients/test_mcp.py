@@ -945,6 +945,22 @@ class Lines(unittest.TestCase):
         # The next answer is that of the next call.
         self.assertEqual(self.run_command(2, "echo next")["output"], "next\n")
 
+    def test_calls_that_find_no_place_are_told_so_and_the_others_answered(self):
+        # So many wait for the daemon and for their turn.
+        places, more = 32 + 256, 12
+        go = f"{self.home.home}/go"
+        call = {"command": f"until test -e {go}; do sleep 0.02; done", "yield_ms": 50_000}
+        for number in range(1, places + more + 1):
+            params = {"name": "execute_command", "arguments": call}
+            self.send({"id": number, "method": "tools/call", "params": params})
+        for _ in range(more):
+            refused = self.read()["result"]
+            self.assertTrue(refused["isError"])
+            self.assertIn("too many wait", refused["content"][0]["text"])
+        Path(go).touch()
+        codes = [self.read()["result"]["structuredContent"]["exit_code"] for _ in range(places)]
+        self.assertEqual(codes, [0] * places)
+
     def test_a_client_that_leaves_ends_what_it_waited_for_and_nothing_else(self):
         foreground, background = "44.4242", "45.4242"
         begun = self.run_command(1, f"sleep {background}", background=True)

@@ -1,8 +1,11 @@
 """The same over streamable HTTP, at the daemon's `/mcp`; and what is only there."""
 
+import contextlib
 import http.client
 import itertools
 import json
+import socket
+import threading
 import unittest
 from pathlib import Path
 from urllib.parse import quote
@@ -253,6 +256,54 @@ class Bare(unittest.TestCase):
         self.assertEqual(self.send("POST", listing)[0], 400)
         self.assertEqual(self.send("PUT", listing, session=session)[0], 405)
         self.assertEqual(self.run_command(session, "echo on")["output"], "on\n")
+
+    def begin_upload(self, role, sent):
+        """A connection on which a request of 8 MiB does not come to its end."""
+        connection = socket.create_connection(("127.0.0.1", self.home.port), DEADLINE)
+        fields = self.headers(role, None) | {
+            "Host": f"127.0.0.1:{self.home.port}",
+            "Content-Length": str(8 << 20),
+        }
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        connection.sendall(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode())
+
+        def send():
+            # What finds no room is not read; the end of the test is the end of it.
+            with contextlib.suppress(OSError):
+                connection.sendall(sent)
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        return connection, thread
+
+    def test_what_all_clients_send_is_bounded_and_who_waited_is_answered(self):
+        session, listing = self.initialize(), message("tools/list", {})
+        # A stranger takes no room.
+        stranger, thread = self.begin_upload(None, b" ")
+        self.assertIn(b" 401 ", stranger.recv(64))
+        thread.join()
+        stranger.close()
+        uploads = [self.begin_upload("agent", b" " * ((8 << 20) - 1)) for _ in range(9)]
+        try:
+            # Each is answered until the room is full.
+            for _ in range(100):
+                asking = http.client.HTTPConnection("127.0.0.1", self.home.port, timeout=2)
+                try:
+                    asking.request("POST", "/mcp", listing, self.headers("agent", session))
+                    self.assertEqual(asking.getresponse().status, 200)
+                except TimeoutError:
+                    break
+                finally:
+                    asking.close()
+            else:
+                self.fail("there is no end of room")
+        finally:
+            for connection, thread in uploads:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+                thread.join()
+                connection.close()
+        self.assertEqual(self.send("POST", listing, session=session)[0], 200)
 
     def test_a_client_that_disappears_loses_nothing(self):
         session, folder = self.initialize(), self.home.home

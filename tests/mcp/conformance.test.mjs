@@ -11,6 +11,7 @@ const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 /** The others want tools, prompts and resources of the suite's own. */
 const OURS = [
   'server-initialize',
+  'logging-set-level',
   'ping',
   'tools-list',
   'resources-list',

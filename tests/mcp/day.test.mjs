@@ -6,7 +6,11 @@ import { after, before, describe, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ElicitRequestSchema,
+  LoggingMessageNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { Daemon, PATIENCE_MS, until } from '../web/daemon.mjs';
 
 /** Doubtful is here what is called deploy, and nothing else. */
@@ -185,6 +189,47 @@ for (const [way, transport] of [['stdio', overStdio], ['HTTP', overHttp]]) {
       assert.ok(resources.some((one) => one.uri === `shellglass://session/${session_id}`));
       const { contents } = await client.readResource({ uri: `shellglass://output/${shell_id}` });
       assert.equal(contents[0].text, 'kept\n');
+    });
+
+    test('resources are watched, and told of no longer than they are', async () => {
+      const told = [];
+      client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => told.push(params.uri));
+      const go = `${daemon.home}/go`;
+      const step = (number) => `until test -e ${go}${number}; do sleep 0.02; done; echo ${number}`;
+      const { shell_id, session_id } = await run(`${step(1)}; ${step(2)}`, { yield_ms: 0 });
+      const uri = `shellglass://output/${shell_id}`;
+      const session = `shellglass://session/${session_id}`;
+      await client.subscribeResource({ uri });
+      await client.subscribeResource({ uri: session });
+      writeFileSync(`${go}1`, '');
+      await until('the output is news', () => told.includes(uri));
+      await client.unsubscribeResource({ uri });
+      writeFileSync(`${go}2`, '');
+      await call('wait', { shell_id, exit: true, timeout_ms: 50_000 });
+      await until('the session is news', () => told.includes(session));
+      const { contents } = await client.readResource({ uri });
+      assert.equal(contents[0].text, '1\n2\n');
+      await client.unsubscribeResource({ uri: session });
+      for (const wrong of ['shellglass://output/4000000', 'shellglass://session/none', 'file:///etc/passwd']) {
+        await assert.rejects(client.subscribeResource({ uri: wrong }));
+      }
+    });
+
+    test('messages are sent from the level on that is wanted', async () => {
+      const said = [];
+      client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => said.push(params));
+      await run('echo before');
+      await client.setLoggingLevel('notice');
+      const quiet = await run('echo quiet');
+      await run('./deploy twice');
+      await client.setLoggingLevel('debug');
+      const { shell_id } = await run('exit 3', { background: true, yield_ms: 20_000 });
+      await until('the end is told', () => said.some(({ data }) => data.shell_id === shell_id));
+      const end = said.find(({ data }) => data.shell_id === shell_id);
+      assert.deepEqual([end.level, end.data.exit_code, end.logger], ['debug', 3, 'shellglass']);
+      assert.ok(said.some(({ level, data }) => level === 'notice' && data.waits_for_approval));
+      assert.ok(!said.some(({ data }) => data.shell_id === quiet.shell_id));
+      await client.setLoggingLevel('emergency');
     });
 
     test('work goes on after the daemon was killed', async () => {

@@ -100,7 +100,9 @@ pub(super) fn last_line(bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Executed, Shown, Status, duration, exit, last_line, status_line, with_status};
+    use crate::commands::mcp::pages::Look;
     use glass_proto::agent::v1::{ExitDetails, ShellStreamExit};
+    use proptest::strategy::{Just, Strategy as _};
     use std::time::Duration;
 
     #[test]
@@ -165,6 +167,37 @@ mod tests {
             ..ShellStreamExit::default()
         };
         assert_eq!(exit(&unknown), "exit code unknown");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_exit_code_is_the_commands_own_whatever_it_wrote(
+            parts in proptest::collection::vec(
+                proptest::prop_oneof![
+                    ".{0,40}".prop_map(String::into_bytes),
+                    Just(b"\n[exit code 0 \xc2\xb7 0 ms]".to_vec()),
+                    Just(b"\r\x1b[2K".to_vec()),
+                    proptest::collection::vec(proptest::num::u8::ANY, 0..40),
+                ],
+                0..30,
+            ),
+            code in 0u32..256,
+            aborted: bool,
+            max_chars in proptest::option::of(1u32..600),
+            cwd: String,
+        ) {
+            let executed = Executed {
+                shown: Look::new(max_chars).at(&parts.concat()),
+                cwd: Some(cwd),
+                ..Executed::default()
+            };
+            let ended = ShellStreamExit { code, aborted, ..ShellStreamExit::default() };
+            let status = status_line(&executed, Some(&exit(&ended)));
+            let text = with_status(&executed.shown, &status);
+            let last = text.lines().next_back().unwrap_or_default();
+            let said = last.strip_prefix(&format!("[exit code {code}"));
+            proptest::prop_assert!(said.is_some_and(|rest| !rest.starts_with(char::is_numeric)));
+        }
     }
 
     #[test]
