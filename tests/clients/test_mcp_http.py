@@ -305,6 +305,63 @@ class Bare(unittest.TestCase):
                 connection.close()
         self.assertEqual(self.send("POST", listing, session=session)[0], 200)
 
+    def ask(self, session, method, params, role="agent"):
+        """What is answered: a result or an error."""
+        status, _, text = self.send("POST", message(method, params), role, session)
+        self.assertEqual(status, 200, text)
+        return answered(text)
+
+    def test_an_agent_gets_nothing_of_a_persons_session(self):
+        person, agent = self.initialize("person"), self.initialize("agent")
+        secret, marker = "the-persons-own-words", Path(self.home.home) / "marker"
+        own = self.run_command(person, f"echo {secret}", role="person")
+        reads = f"read -r line; echo $line > {marker}"
+        waits = self.run_command(person, reads, role="person", background=True)
+        session, over, runs = own["session_id"], own["shell_id"], waits["shell_id"]
+        for tool, arguments in (
+            ("read_output", {"shell_id": over, "offset": 0}),
+            ("read_output", {"shell_id": over, "search": "."}),
+            ("wait", {"shell_id": over, "pattern": "own", "timeout_ms": 1}),
+            ("wait", {"shell_id": runs, "exit": True, "timeout_ms": 1}),
+            ("write_stdin", {"shell_id": runs, "chars": "agent\n"}),
+            ("cancel", {"shell_id": runs}),
+            ("cancel", {"session_id": session}),
+            ("dispose_session", {"session_id": session}),
+            ("execute_command", {"command": f"touch {marker}", "session_id": session}),
+            ("execute_command", {"command": "true", "session_id": session, "yield_ms": 0}),
+        ):
+            result = self.ask(agent, "tools/call", {"name": tool, "arguments": arguments})["result"]
+            fields = result.get("structuredContent") or {}
+            refused = result.get("isError") or fields.get("cancelled") is False
+            self.assertTrue(refused, (tool, arguments, result))
+            self.assertNotIn(secret, json.dumps(result))
+        listing = self.ask(agent, "tools/call", {"name": "list_sessions", "arguments": {}})
+        self.assertNotIn(session, json.dumps(listing))
+        self.assertNotIn(session, json.dumps(self.ask(agent, "resources/list", {})))
+        for uri in (f"session/{session}", f"output/{over}", f"output/{runs}"):
+            for method in ("resources/read", "resources/subscribe"):
+                answer = self.ask(agent, method, {"uri": f"shellglass://{uri}"})
+                self.assertIn("error", answer, (method, uri))
+                self.assertNotIn(secret, json.dumps(answer))
+        self.assertFalse(marker.exists())
+        # Nothing of that has touched it.
+        params = {"name": "write_stdin", "arguments": {"shell_id": runs, "chars": "mine\n"}}
+        self.ask(person, "tools/call", params, "person")
+        until(marker.exists)
+        until(lambda: marker.read_text() == "mine\n")
+
+    def test_a_client_that_watches_everything_is_told_when_it_is_enough(self):
+        session, most = self.initialize(), 32
+        ids = [self.run_command(session, "true")["shell_id"] for _ in range(most + 1)]
+        uris = [{"uri": f"shellglass://output/{number}"} for number in ids]
+        for uri in uris[:most]:
+            self.assertNotIn("error", self.ask(session, "resources/subscribe", uri))
+        refused = self.ask(session, "resources/subscribe", uris[most])["error"]["message"]
+        self.assertIn("unsubscribe", refused)
+        self.assertNotIn("error", self.ask(session, "resources/subscribe", uris[0]))
+        self.assertNotIn("error", self.ask(session, "resources/unsubscribe", uris[1]))
+        self.assertNotIn("error", self.ask(session, "resources/subscribe", uris[most]))
+
     def test_a_client_that_disappears_loses_nothing(self):
         session, folder = self.initialize(), self.home.home
         command = f"until test -e {folder}/back; do sleep 0.02; done; touch {folder}/done"

@@ -1,6 +1,7 @@
 //! Resources that a client wants to be told about: a session, or what a command
 //! writes. It is told that something is new and not what; then it reads.
 
+use super::output::PIECE_BYTES_MAX;
 use super::resources::About;
 use super::state::State;
 use crate::client::Client;
@@ -19,7 +20,7 @@ use tonic::Status;
 pub(super) const WATCHED_MAX: usize = 32;
 
 /// Between two news of one resource. What happens meanwhile is one.
-const NEWS_PAUSE: Duration = Duration::from_millis(250);
+const NEWS_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long the daemon is asked to wait for something new, in milliseconds.
 const WAIT_MS: u32 = 20_000;
@@ -109,10 +110,14 @@ async fn follow_output(
 ) -> Result<(), Status> {
     let mut was_running = true;
     loop {
-        let piece = state.piece(shell_id, end, 1, WAIT_MS).await?;
+        let piece = state.piece(shell_id, end, PIECE_BYTES_MAX, WAIT_MS).await?;
         let is_news = piece.next > end || (was_running && !piece.running);
         if is_news {
-            end = state.end_before(shell_id, BEYOND).await?;
+            end = piece.next;
+            if piece.bytes.len() as u64 >= PIECE_BYTES_MAX {
+                // Nobody is told of each part of what is there already.
+                end = state.end_before(shell_id, BEYOND).await?;
+            }
             if !listener.tell(uri).await {
                 return Ok(());
             }
