@@ -365,20 +365,17 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_server_in_the_background_is_waited_for(self):
         async with self.connect() as client:
-            serve = (
-                "import socket, time; s = socket.create_server(('127.0.0.1', 0));"
-                "print('port', s.getsockname()[1], flush=True); time.sleep(1000)"
-            )
-            _, begun = await client.run(f'python3 -u -c "{serve}"', background=True)
+            serve = "python3 -u -m http.server 0 --bind 127.0.0.1"
+            _, begun = await client.run(serve, background=True)
             self.assertTrue(begun["running"])
             shell_id = begun["shell_id"]
             said = begun["output"]
             # What was shown already is not waited for.
             if not said:
-                _, waited, _ = await client.call("wait", shell_id=shell_id, pattern=r"^port \d+$")
+                _, waited, _ = await client.call("wait", shell_id=shell_id, pattern=r" port \d+ ")
                 self.assertEqual(waited["reason"], "pattern")
                 said = waited["output"]
-            port = int(said.split()[1])
+            port = int(said.split(" port ")[1].split()[0])
             _, waited, _ = await client.call("wait", shell_id=shell_id, port=port)
             self.assertEqual((waited["reason"], waited["matched"]), ("port", str(port)))
             _, waited, _ = await client.call("wait", shell_id=shell_id, quiet_ms=100)
@@ -387,6 +384,11 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             _, fields = await client.run("touch appeared")
             _, waited, _ = await client.call("wait", shell_id=shell_id, file="appeared")
             self.assertEqual(waited["reason"], "file")
+            # Tests against it pass or fail as they do.
+            for name, code in (("appeared", 0), ("vanished", 1)):
+                test = f"python3 -c \"import urllib.request as u; u.urlopen('http://127.0.0.1:{port}/{name}')\""
+                _, tested = await client.run(test)
+                self.assertEqual(tested["exit_code"], code, tested)
             text, listed, _ = await client.call("list_sessions")
             self.assertIn(shell_id, [line["shell_id"] for line in listed["background"]])
             self.assertEqual([line["own"] for line in listed["sessions"]].count(True), 1)
@@ -779,6 +781,20 @@ class Newest(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(fields["status"], "waiting_for_approval")
             self.assertIn("shellglass approvals approve", text)
             self.assertEqual(len(person.asked), 3)
+
+    async def test_who_listens_is_told_what_is_new(self):
+        async with self.connect(None) as client:
+            _, first = await self.run_in(client, "pwd")
+            uri = f"shellglass://session/{first['session_id']}"
+            async with client.listen(resource_subscriptions=[uri, "file:///etc/passwd"]) as news:
+                self.assertEqual(news.honored.resource_subscriptions, [uri])
+                # Once because it listens from now on, and then what is new.
+                for command in ("pwd", "echo new"):
+                    await self.run_in(client, command)
+                    event = await asyncio.wait_for(anext(news), DEADLINE)
+                    self.assertEqual(event.uri, uri)
+            read = await client.read_resource(uri)
+            self.assertIn("echo new", read.contents[0].text)
 
     async def test_a_connection_has_one_session(self):
         async with self.connect(None) as client:

@@ -216,6 +216,7 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.has_connection(context.request_context())?;
         watching::listen(&self.state, &context).await;
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::state::State;
 use crate::client::Client;
 use crate::commands::run::resume::{RECONNECTS_MAX, is_lost};
 use crate::error::{Failure, Kind};
-use glass_proto::shellglass::v1::{SessionRef, WatchSessionsRequest, WatchedSession};
+use glass_proto::shellglass::v1::{Overview, Session, SessionRef, WatchSessionsRequest};
 use rmcp::RoleServer;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionContext, SubscriptionSink};
@@ -70,35 +70,43 @@ pub(super) async fn begin(
         Failure::new(Kind::Failed, message)
     })?;
     // Whatever happens from here on is news.
-    let from = look(state, &about).await?;
+    let seen = look(state, &about).await?;
     let (state, uri) = (Arc::clone(state), uri.to_owned());
-    let watching = async move { follow(&state, &about, from, &uri, &listener).await };
+    let watching = async move {
+        // It ends with the resource, or with the daemon for good.
+        drop(match seen {
+            Seen::Output(shell_id, end) => {
+                follow_output(&state, shell_id, end, &uri, &listener).await
+            }
+            Seen::Session(session) => follow_session(&state, *session, &uri, &listener).await,
+        });
+    };
     Ok(Watch(tokio::spawn(watching).abort_handle()))
 }
 
-/// Whether there is such a resource for us; of output, how much there is.
-async fn look(state: &State, about: &About) -> Result<u64, Status> {
+/// What a resource was when it was looked at.
+enum Seen {
+    /// A command, and how much it had written.
+    Output(u32, u64),
+    Session(Box<Session>),
+}
+
+/// What there is now, if we may see it.
+async fn look(state: &State, about: &About) -> Result<Seen, Status> {
     match about {
         About::Output(shell_id) => {
             state.piece(*shell_id, 0, 1, 0).await?;
-            state.end_before(*shell_id, BEYOND).await
+            let end = state.end_before(*shell_id, BEYOND).await?;
+            Ok(Seen::Output(*shell_id, end))
         }
         About::Session(id) => {
             let get =
                 |mut client: Client, request| async move { client.get_session(request).await };
             let session_id = id.clone();
-            state.daemon.call(SessionRef { session_id }, get).await?;
-            Ok(0)
+            let session = state.daemon.call(SessionRef { session_id }, get).await?;
+            Ok(Seen::Session(Box::new(session)))
         }
     }
-}
-
-async fn follow(state: &State, about: &About, from: u64, uri: &str, listener: &Listener) {
-    // It ends with the resource, or with the daemon for good.
-    drop(match about {
-        About::Output(shell_id) => follow_output(state, *shell_id, from, uri, listener).await,
-        About::Session(id) => follow_session(state, id, uri, listener).await,
-    });
 }
 
 async fn follow_output(
@@ -131,19 +139,18 @@ async fn follow_output(
 
 async fn follow_session(
     state: &State,
-    id: &str,
+    mut last: Session,
     uri: &str,
     listener: &Listener,
 ) -> Result<(), Status> {
-    let (mut last, mut lost) = (None, 0);
+    let mut lost = 0;
     for _ in 0..=RECONNECTS_MAX {
         let connection = state.daemon.connection(lost).await?;
         let mut client = connection.client.clone();
         let request = WatchSessionsRequest {
-            session_id: id.to_owned(),
+            session_id: last.session_id.clone(),
         };
-        let watched = client.watch_sessions(connection.request(request)).await;
-        let ended = match watched {
+        let ended = match client.watch_sessions(connection.request(request)).await {
             Ok(stream) => tell_changes(stream.into_inner(), &mut last, uri, listener).await,
             Err(status) => Err(status),
         };
@@ -156,18 +163,17 @@ async fn follow_session(
 }
 
 async fn tell_changes(
-    mut stream: tonic::Streaming<glass_proto::shellglass::v1::Overview>,
-    last: &mut Option<Vec<WatchedSession>>,
+    mut stream: tonic::Streaming<Overview>,
+    last: &mut Session,
     uri: &str,
     listener: &Listener,
 ) -> Result<(), Status> {
     while let Some(overview) = stream.message().await? {
-        let is_first = last.is_none();
-        let is_news = last.as_ref() != Some(&overview.sessions);
-        *last = Some(overview.sessions);
-        if is_first || !is_news {
+        let now = overview.sessions.into_iter().find_map(|it| it.session);
+        let Some(now) = now.filter(|now| now != last) else {
             continue;
-        }
+        };
+        *last = now;
         if !listener.tell(uri).await {
             return Ok(());
         }
@@ -193,7 +199,15 @@ pub(super) async fn listen(state: &Arc<State>, context: &SubscriptionContext) {
     let mut beginning = JoinSet::new();
     for uri in uris.cloned() {
         let (state, sink) = (Arc::clone(state), context.sink().clone());
-        beginning.spawn(async move { begin(&state, &uri, Listener::Sink(sink)).await });
+        beginning.spawn(async move {
+            let listener = Listener::Sink(sink);
+            let begun = begin(&state, &uri, listener.clone()).await;
+            // The client was told that it is listening before we looked.
+            if begun.is_ok() {
+                listener.tell(&uri).await;
+            }
+            begun
+        });
     }
     let mut watches = Vec::new();
     let listening = async {
