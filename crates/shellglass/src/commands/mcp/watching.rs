@@ -197,8 +197,9 @@ pub(super) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
 pub(super) async fn listen(state: &Arc<State>, context: &SubscriptionContext) {
     let uris = context.accepted().resource_subscriptions.iter().flatten();
     let mut beginning = JoinSet::new();
-    for uri in uris.cloned() {
+    for uri in uris {
         let (state, sink) = (Arc::clone(state), context.sink().clone());
+        let uri = uri.clone();
         beginning.spawn(async move {
             let listener = Listener::Sink(sink);
             let begun = begin(&state, &uri, listener.clone()).await;
