@@ -466,6 +466,9 @@ class Mcp(unittest.IsolatedAsyncioTestCase):
             await self.refused(client, "wait", "port", shell_id=shell_id, port=70000)
             await self.refused(client, "write_stdin", "is over", shell_id=shell_id, chars="x")
             await self.refused(client, "write_stdin", "4000000000", shell_id=4_000_000_000, chars="x")
+            _, nap = await client.run("sleep 46.4242", yield_ms=0)
+            await self.refused(client, "write_stdin", "background", shell_id=nap["shell_id"], chars="x")
+            await client.call("cancel", shell_id=nap["shell_id"])
             await self.refused(client, "wait", "pattern", shell_id=shell_id, pattern="(")
             await self.refused(client, "dispose_session", "s-nope", session_id="s-nope")
             with self.assertRaises(MCPError) as caught:

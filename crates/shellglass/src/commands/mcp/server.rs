@@ -113,6 +113,11 @@ impl Server {
     }
 }
 
+/// Why nothing was read of what may be there.
+fn broken(failure: &Failure) -> ErrorData {
+    ErrorData::internal_error(failure.to_string(), None)
+}
+
 /// What a resource's failure is for the protocol.
 fn not_read(failure: &Failure) -> ErrorData {
     ErrorData::resource_not_found(failure.to_string(), None)
@@ -175,9 +180,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.has_connection(&context)?;
+        // Reading takes as long as a tool may, so it waits for its turn as they do.
+        let turn = self.state.turn(&context).await;
+        let _turn = turn.map_err(|failure| broken(&failure))?;
         let found = resources::list(&self.state).await;
-        let found =
-            found.map_err(|failure| ErrorData::internal_error(failure.to_string(), None))?;
+        let found = found.map_err(|failure| broken(&failure))?;
         Ok(ListResourcesResult::with_all_items(found))
     }
 
@@ -197,6 +204,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.has_connection(&context)?;
+        let turn = self.state.turn(&context).await;
+        let _turn = turn.map_err(|failure| broken(&failure))?;
         let found = resources::read(&self.state, &request.uri).await;
         match found.map_err(|failure| not_read(&failure))? {
             Some(contents) => Ok(ReadResourceResult::new(vec![contents]).into()),
@@ -235,6 +244,8 @@ impl ServerHandler for Server {
             );
             return Err(ErrorData::invalid_request(message, None));
         }
+        let turn = self.state.turn(&context).await;
+        let _turn = turn.map_err(|failure| broken(&failure))?;
         let listener = Listener::Peer(context.peer.clone());
         let begun = watching::begin(&self.state, uri, listener).await;
         let watch = begun.map_err(|failure| not_read(&failure))?;
