@@ -994,6 +994,8 @@ class Lines(unittest.TestCase):
         self.assertFalse(alive(background))
 
     def test_what_was_asked_before_the_end_of_input_is_answered(self):
+        # It has half a second, and a daemon that has yet to start takes longer.
+        self.run_command(0, "true")
         params = {"name": "execute_command", "arguments": {"command": "echo last"}}
         self.send({"id": 1, "method": "tools/call", "params": params})
         self.server.stdin.close()
