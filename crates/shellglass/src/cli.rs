@@ -102,6 +102,13 @@ pub(crate) enum Command {
     /// its standard input does.
     Mcp,
     /// Serve terminals to a client of the Agent Client Protocol.
+    ///
+    /// Answers `terminal/create`, `output`, `wait_for_exit`, `kill` and
+    /// `release`, one JSON-RPC message a line, on standard input and output:
+    /// what an editor hands on of what its agent asks for. The server is a
+    /// client of the daemon, in the role of an agent, and starts the daemon if
+    /// none runs. It ends when its standard input does, and with it what still
+    /// runs.
     #[cfg(feature = "acp")]
     Acp(Deferred<Acp>),
     /// Print the page's address, and start the daemon if none runs.
