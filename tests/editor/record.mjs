@@ -38,7 +38,7 @@ try {
   await daemon.run(id, "printf 'one\\ntwo\\n'; exit 3");
   let isOver = false;
   const view = new View('mirror', {
-    line, session: async () => id, refused: () => {}, over: () => { isOver = true; }, failed: (why) => { throw new Error(why); },
+    line, session: async () => id, look: () => ({}), refused: () => {}, over: () => { isOver = true; }, failed: (why) => { throw new Error(why); },
   });
   view.onDidWrite((text) => { shown += text; });
   const heard = (type) => recorded.filter((entry) => entry.heard?.type === type).length;

@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
-import { View, WINDOW_BYTES, isBelow, isWhole, mirrorName, oneLine } from '../../editors/vscode/dist/testable.mjs';
+import {
+  Unclipped, View, WINDOW_BYTES, habitVariables, isBelow, isOlder, isWhole, limited, lookOf, mirrorName, oneLine,
+  opensByItself, said,
+} from '../../editors/vscode/dist/testable.mjs';
 
 const recorded = JSON.parse(readFileSync(new URL('recorded.json', import.meta.url)));
 const FLASH = '\x1b]11;rgb:66/22/22\x07';
@@ -64,6 +67,7 @@ function opened(daemon, kind = 'mirror') {
   const view = new View(kind, {
     line: daemon.line,
     session: async () => 'recorded',
+    look: () => ({ promptTemplate: '> ' }),
     refused: () => { told.refused += 1; },
     over: (code) => told.over.push(code),
     failed: (message) => told.failed.push(message),
@@ -185,7 +189,7 @@ test('a session that cannot be made or shown is told of', async () => {
   const view = new View('terminal', {
     line: () => assert.fail('there is nothing to show'),
     session: async () => { throw new Error('no room'); },
-    refused: () => {}, over: () => {}, failed: (message) => failed.push(message),
+    look: () => ({}), refused: () => {}, over: () => {}, failed: (message) => failed.push(message),
   });
   view.open(undefined);
   await sleep(0);
@@ -214,4 +218,79 @@ test('only a command that a notification shows as it is can be answered there', 
     'ls  -la', 'ls\u00a0-la', 'echo a\nrm b', ' ls', 'x'.repeat(41),
   ];
   for (const command of hidden) assert.ok(!isWhole(command, 40), command);
+});
+
+test('a console is told how to look, and is over when it is left', async () => {
+  const entries = [
+    { said: { ...init('console'), console: { promptTemplate: '> ' } } },
+    { heard: { type: 'opened' } }, { heard: { type: 'ready' } }, { heard: { type: 'property', name: 'left', value: 'true' } },
+  ];
+  const daemon = new Recorded(entries);
+  const { view, told } = opened(daemon, 'console');
+  view.open({ columns: 100, rows: 40 });
+  await sleep(0);
+  assert.deepEqual([told.closed, daemon.entries, daemon.isClosed], [[0], [], true]);
+});
+
+test('what an agent prints never reaches the clipboard, however it is cut', () => {
+  const clip = (number, end) => `\x1b]${number};c;cm0gLXJmIC8=${end}`;
+  const text = [
+    'a', clip('52', '\x07'), 'b', clip('052', '\x1b\\'), 'c\x1b]520;x\x07d\x1b[31me', clip('52', '\x18'), 'f',
+    '\x1b]52;c;broken off by \x1b[32mg\x1b]0;title\x07h', clip('52', '\x07'), '\x1b',
+  ].join('');
+  const expected = 'abc\x1b]520;x\x07d\x1b[31mef\x1b[32mg\x1b]0;title\x07h';
+  for (let first = 0; first <= text.length; first += 1) {
+    for (const size of [1, 2, 5, text.length]) {
+      const filter = new Unclipped();
+      let shown = filter.take(text.slice(0, first));
+      for (let at = first; at < text.length; at += size) shown += filter.take(text.slice(at, at + size));
+      assert.equal(shown, expected, `${first}, then pieces of ${size}`);
+    }
+  }
+  // A sequence that never ends holds nothing back but itself.
+  const filter = new Unclipped();
+  assert.equal(filter.take('x\x1b]52;c;') + filter.take('y'.repeat(1 << 20)) + filter.take('\x07z'), 'xz');
+  assert.equal(new Unclipped().take(`\x1b]${'1'.repeat(100)}`).length, 102);
+});
+
+test('names and messages have no links, no pictures and no Markdown that hides', () => {
+  const session = { activeCommand: '', lastCommand: '', name: '', workingDirectory: '/srv/app' };
+  const named = (activeCommand) => mirrorName({ ...session, activeCommand });
+  assert.equal(named('[a](command:b) ![c](http://d)'), '[a] (command:b) ![c] (http://d)');
+  assert.equal(named('echo $(whoami) $(sync~spin) $(ls -l)'), 'echo $ (whoami) $ (sync~spin) $(ls -l)');
+  assert.equal(said('no [x](command:y)\n\u202ez'), 'Shellglass: no [x] (command:y) <U+202E>z');
+});
+
+test('settings mean what they say for shells, consoles, tools and what opens by itself', () => {
+  const off = { clearsEndOfLineMark: false, ohMyZsh: false, powerlevel10k: false, delayMs: 0 };
+  assert.deepEqual(habitVariables(off), {});
+  assert.deepEqual(habitVariables({ clearsEndOfLineMark: true, ohMyZsh: true, powerlevel10k: true, delayMs: 50 }), {
+    PROMPT_EOL_MARK: '', ITERM_SHELL_INTEGRATION_INSTALLED: 'Yes', POWERLEVEL9K_TERM_SHELL_INTEGRATION: 'true',
+    PROMPT_COMMAND: 'sleep 0.05',
+  });
+  assert.deepEqual(lookOf({ prompt: 'configured', promptTemplate: '', hiddenEcho: '', showExit: 'configured' }), {});
+  assert.deepEqual(lookOf({ prompt: 'on', promptTemplate: '> ', hiddenEcho: 'off', showExit: 'on' }), {
+    prompt: true, promptTemplate: '> ', hiddenEcho: false, showExit: true,
+  });
+  const limits = { timeoutMs: 1000, timeoutExempt: ['npm run dev'], linesMax: 5, charactersMax: 100 };
+  const timed = (input) => limited('execute_command', input, limits).timeout_ms;
+  assert.deepEqual([timed({ command: 'make' }), timed({ command: 'make', timeout_ms: 7 })], [1000, 7]);
+  assert.deepEqual([timed({ command: ' npm  run dev -- -p 1' }), timed({ command: 'npm run develop' })], [undefined, 1000]);
+  assert.equal(timed({ command: 'make', background: true }), undefined);
+  const { head, tail, max_chars } = limited('execute_command', { command: 'make' }, limits);
+  assert.deepEqual([head, tail, max_chars], [3, 2, 100]);
+  assert.deepEqual(limited('read_output', { shell_id: 1 }, limits), { shell_id: 1, lines: 5, max_chars: 100 });
+  assert.deepEqual(limited('wait', { shell_id: 1 }, limits), { shell_id: 1 });
+
+  const begun = { running: true, mode: 'SESSION_MODE_PIPE', lastShellId: 2, workingDirectory: '/a/b' };
+  const opens = (which, more = {}, before = undefined) => opensByItself(which, { ...begun, ...more }, before, ['/a']);
+  assert.deepEqual(['off', 'workspace', 'all'].map((which) => opens(which)), [false, true, true]);
+  assert.deepEqual(['workspace', 'all'].map((which) => opens(which, { workingDirectory: '/ab' })), [false, true]);
+  assert.ok(!opens('all', { running: false }) && !opens('all', { mode: 'SESSION_MODE_PTY' }) && !opens('all', {}, begun));
+  assert.ok(opens('all', {}, { ...begun, running: false }) && opens('all', {}, { ...begun, lastShellId: 1 }));
+});
+
+test('an older daemon is known by its version, or by having none', () => {
+  for (const old of ['', 'x', '0.0.9', '0.1.1', '0.1.2-rc']) assert.ok(isOlder(old, '0.2.0'), old);
+  for (const fine of ['0.2.0', '0.2.1', '1.0.0', '0.10.0']) assert.ok(!isOlder(fine, '0.2.0'), fine);
 });

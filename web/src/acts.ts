@@ -2,16 +2,13 @@
 
 import { begin, call } from './api';
 import { complain, mention } from './state';
+import * as taking from './taking';
 import type { Execution, ModelText } from './wire';
-
-/** Output that is copied at most, in bytes. */
-const COPIED_BYTES_MAX = 1 << 20;
 
 /** A command that is accepted is not waited for longer. */
 const BEGIN_MS = 3000;
 
-/** What a command is put on the clipboard for. */
-export type Purpose = 'context' | 'fix' | 'explain';
+export type Purpose = taking.Purpose;
 
 /** Does something, and says it if it fails. */
 async function tried(act: () => Promise<void>): Promise<void> {
@@ -37,25 +34,20 @@ export function copyAttach(sessionId: string): Promise<void> {
 }
 
 /** The output as it was written, without secrets. */
-export async function rawOutput(shellId: number): Promise<{ text: string; isCut: boolean }> {
-  const request = { shellId, offset: '0', maxBytes: String(COPIED_BYTES_MAX) };
-  const answer = await call<{ output: string; nextOffset: string }>('ReadOutput', request);
-  const rest = { shellId, offset: answer.nextOffset, maxBytes: '1' };
-  const isCut = answer.output !== ''
-    && (await call<{ nextOffset: string }>('ReadOutput', rest)).nextOffset !== answer.nextOffset;
-  return { text: answer.output, isCut };
+export function rawOutput(shellId: number): Promise<{ text: string; isCut: boolean }> {
+  return taking.rawOutput(call, shellId);
 }
 
 export function copyOutput(execution: Execution): Promise<void> {
   return tried(async () => {
     const { text, isCut } = await rawOutput(execution.shellId);
-    await toClipboard(text, isCut ? 'The first MiB of the output' : 'Output');
+    await toClipboard(text, taking.outputName(isCut));
   });
 }
 
 /** What a model reads of it. */
 export function modelText(shellId: number, markdownFor: Purpose | '' = ''): Promise<ModelText> {
-  return call<ModelText>('ReadText', { shellId, markdownFor });
+  return taking.modelText(call, shellId, markdownFor);
 }
 
 /** Puts command, cleaned output and end on the clipboard, as Markdown. */

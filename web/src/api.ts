@@ -2,27 +2,16 @@
 // read, and a key that only pages of this origin can.
 
 import type { Way, Wire } from './line';
+import { Refused, isTurnedAway } from './refused';
 
 const KEY = 'shellglass-key';
-
-/** What the daemon says when it refuses. */
-export class Refused extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-    readonly hint: string,
-  ) {
-    super(message);
-  }
-}
 
 export function hasKey(): boolean {
   return localStorage.getItem(KEY) !== null;
 }
 
 async function refused(response: Response): Promise<Refused> {
-  const body: { message?: string; hint?: string } = await response.json().catch(() => ({}));
-  return new Refused(response.status, body.message ?? response.statusText, body.hint ?? '');
+  return Refused.from(response.status, await response.json().catch(() => ({})), response.statusText);
 }
 
 /** Turns a token into a pass. */
@@ -86,15 +75,5 @@ function socket(path: string): Wire {
   return opened as Wire;
 }
 
-/** Whether the daemon is there and no longer knows us. */
-async function isTurnedAway(): Promise<boolean> {
-  try {
-    await call('GetCapabilities');
-    return false;
-  } catch (error) {
-    return error instanceof Refused && error.status === 401;
-  }
-}
-
 /** The way to the daemon from a page. */
-export const way: Way = { socket, isTurnedAway };
+export const way: Way = { socket, isTurnedAway: () => isTurnedAway(() => call('GetCapabilities')) };

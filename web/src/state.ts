@@ -1,9 +1,10 @@
 // What the page knows, and how it learns it.
 
 import { computed, signal } from '@preact/signals';
-import { Refused, call, way } from './api';
+import { call, way } from './api';
 import { Known } from './known';
 import { Line, type Standing } from './line';
+import { Refused } from './refused';
 import type { Approval, Execution, Session, Shown } from './wire';
 
 export const sessions = signal<ReadonlyMap<string, Shown>>(new Map());

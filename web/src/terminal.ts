@@ -5,13 +5,8 @@ import { WebLinksAddon } from '@xterm/addon-web-links';
 import { type IMarker, Terminal } from '@xterm/xterm';
 import { way } from './api';
 import { Line, type Standing } from './line';
+import { FLASH_MS, RESIZE_REST_MS } from './manners';
 import { DARK_TERMINAL, FONT, RESET, themeNow } from './theme';
-
-/** Resizes that rest for so long are applied; the first is at once. */
-const RESIZE_REST_MS = 500;
-
-/** How long the page flashes when input was refused. */
-const FLASH_MS = 300;
 
 const SCROLLBACK_LINES = 10_000;
 

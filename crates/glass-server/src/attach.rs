@@ -7,7 +7,8 @@ use glass_proto::shellglass::v1 as wire;
 use glass_proto::shellglass::v1::attach_input::Input;
 use glass_proto::shellglass::v1::attach_output::Output;
 use glass_session::{
-    Access, AttachError, Caller, Engine, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter,
+    Access, AttachError, Caller, ConsoleWish, Engine, Shown, ViewKind, ViewReader, ViewSpec,
+    ViewWriter,
 };
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -74,6 +75,7 @@ fn spec(open: &wire::AttachOpen) -> Result<ViewSpec, Status> {
         columns: open.cols,
         rows: open.rows,
         from: EventIndex::default(),
+        console: ConsoleWish::default(),
     })
 }
 

@@ -65,7 +65,10 @@ pub use gate::{CannotRemember, CheckSpec, Checked, Checking, Gatekeeping, Scruti
 pub use glass_spawn::tree::peer_descends_from as descends_from;
 pub use glass_store::{AuditFilter, AuditPage, WriteError};
 /// How a console looks, and what stands before its line.
-pub use glass_vt::console::{Manner as ConsoleManner, TEMPLATE_DEFAULT as PROMPT_DEFAULT};
+pub use glass_vt::console::{
+    Manner as ConsoleManner, TEMPLATE_BYTES_MAX as PROMPT_BYTES_MAX,
+    TEMPLATE_DEFAULT as PROMPT_DEFAULT, Wish as ConsoleWish,
+};
 pub use hosts::{AgentUse, Host, Hosts};
 pub use keys::{Key, first_key};
 pub use random::hex_128 as random_token;

@@ -14,6 +14,7 @@ use crate::errors::LookupError;
 use bytes::Bytes;
 use console::{ConsoleReader, ConsoleWriter};
 use glass_model::{EventIndex, Mode, SessionId};
+use glass_vt::console::Wish as ConsoleWish;
 use mirror::{MirrorReader, MirrorWriter};
 use terminal::{TerminalReader, TerminalWriter};
 
@@ -38,7 +39,7 @@ pub enum Access {
 }
 
 /// What a caller asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewSpec {
     /// Which view; none is the one that suits the session.
     pub kind: Option<ViewKind>,
@@ -50,6 +51,8 @@ pub struct ViewSpec {
     pub rows: u32,
     /// A mirror replays nothing before this event.
     pub from: EventIndex,
+    /// How a console is to look.
+    pub console: ConsoleWish,
 }
 
 /// What a view says.

@@ -16,6 +16,7 @@ mod prompt;
 #[cfg(test)]
 mod tests;
 mod width;
+mod wish;
 
 use crate::mirror::{self, Mirror, MirrorEvent};
 use crate::screen::ScreenSize;
@@ -28,6 +29,7 @@ use width::{cell_width, visible};
 pub use editor::{HISTORY_BYTES_MAX, HISTORY_LINES_MAX, LINE_BYTES_MAX};
 pub use keys::{Key, KeyDecoder};
 pub use prompt::{TEMPLATE_BYTES_MAX, TEMPLATE_DEFAULT, expand};
+pub use wish::Wish;
 
 /// Keys that wait for a prompt. Those beyond are refused with a bell.
 pub const WAITING_KEYS_MAX: usize = 64 * 1024;

@@ -3,17 +3,14 @@
 import { spawn } from 'node:child_process';
 import * as vscode from 'vscode';
 import type { Execution } from '../../../web/src/contract';
-import { type Daemon, Refused } from './daemon';
+import { Refused } from '../../../web/src/refused';
+import { type Purpose, modelText, outputName, rawOutput } from '../../../web/src/taking';
+import type { Daemon } from './daemon';
+import { said } from './names';
 import { externalTerminal, binary, isElsewhere } from './settings';
-
-/** Output that is copied at most, in bytes. */
-const COPIED_BYTES_MAX = 1 << 20;
 
 /** How long a good message stays. */
 const SAID_MS = 4000;
-
-/** What a command is handed to a model for. */
-export type Purpose = 'context' | 'fix' | 'explain';
 
 /** How a text is put before the chat of the editor. */
 const CHAT = 'workbench.action.chat.open';
@@ -31,7 +28,7 @@ export async function tried(act: () => Promise<void>): Promise<void> {
     await act();
   } catch (error) {
     const hint = error instanceof Refused && error.hint !== '' ? ` (${error.hint})` : '';
-    void vscode.window.showErrorMessage(`Shellglass: ${error instanceof Error ? error.message : String(error)}${hint}`);
+    void vscode.window.showErrorMessage(said(`${error instanceof Error ? error.message : String(error)}${hint}`));
   }
 }
 
@@ -46,7 +43,7 @@ export class Acts implements vscode.TextDocumentContentProvider {
   /** What a model reads of an execution; its document's path has the number. */
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const shellId = Number(/^\/(\d+)\//.exec(uri.path)?.[1]);
-    const { output, end } = await this.daemon.call('ReadText', { shellId });
+    const { output, end } = await modelText(this.daemon.call, shellId);
     return `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}[${end}]\n`;
   }
 
@@ -57,7 +54,7 @@ export class Acts implements vscode.TextDocumentContentProvider {
 
   /** Hands command, cleaned output and end to the editor's chat, else to the clipboard. */
   async hand({ shellId }: Execution, purpose: Purpose): Promise<void> {
-    const { markdown } = await this.daemon.call('ReadText', { shellId, markdownFor: purpose });
+    const { markdown } = await modelText(this.daemon.call, shellId, purpose);
     const models = await vscode.lm?.selectChatModels?.().then((found) => found, () => []);
     const commands = await vscode.commands.getCommands(true);
     if ((models?.length ?? 0) > 0 && commands.includes(CHAT)) {
@@ -72,10 +69,8 @@ export class Acts implements vscode.TextDocumentContentProvider {
   }
 
   async copyOutput({ shellId }: Execution): Promise<void> {
-    const { output } = await this.daemon.call('ReadOutput', {
-      shellId, offset: '0', maxBytes: String(COPIED_BYTES_MAX),
-    });
-    await toClipboard(output, Buffer.byteLength(output) < COPIED_BYTES_MAX ? 'Output' : 'The first MiB of the output');
+    const { text, isCut } = await rawOutput(this.daemon.call, shellId);
+    await toClipboard(text, outputName(isCut));
   }
 
   async cancel(what: { sessionId: string } | { shellId: number }): Promise<void> {

@@ -2,8 +2,10 @@
 
 import { type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
-import { Line, type Listener, type Way } from '../../../web/src/line';
 import type { Methods } from '../../../web/src/contract';
+import { Line, type Listener, type Way } from '../../../web/src/line';
+import { Refused, isTurnedAway } from '../../../web/src/refused';
+import type { Call, Sparse } from '../../../web/src/taking';
 import type { Place } from './place';
 import { Socket } from './socket';
 
@@ -13,38 +15,27 @@ const ANSWER_MS_MAX = 30_000;
 /** The longest answer, in bytes. */
 const ANSWER_BYTES_MAX = 64 << 20;
 
-/** A message of which only what is wanted has to be said. */
-export type Sparse<T> = T extends (infer Item)[]
-  ? Sparse<Item>[]
-  : T extends object
-    ? { [Key in keyof T]?: Sparse<T[Key]> }
-    : T;
-
-/** What the daemon says when it refuses. */
-export class Refused extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-    readonly hint: string,
-  ) {
-    super(message);
-  }
-}
-
 export class Daemon implements Way {
-  constructor(readonly find: () => Promise<Place>) {}
+  private finding: Promise<Place> | null = null;
+
+  constructor(private readonly locate: () => Promise<Place>) {}
+
+  /** Where the daemon is. It is looked for once for all who ask meanwhile. */
+  find(): Promise<Place> {
+    this.finding ??= this.locate().finally(() => { this.finding = null; });
+    return this.finding;
+  }
 
   /** Calls a method of the service. */
-  async call<Name extends keyof Methods & string>(
+  readonly call: Call = async <Name extends keyof Methods & string>(
     method: Name,
     request: Sparse<Methods[Name]['request']>,
-  ): Promise<Methods[Name]['answer']> {
+  ): Promise<Methods[Name]['answer']> => {
     const { status, body } = await post(await this.find(), `/api/v1/${method}`, JSON.stringify(request));
-    const answer: unknown = JSON.parse(body === '' ? '{}' : body);
-    if (status === 200) return answer as Methods[Name]['answer'];
-    const { message, hint } = answer as { message?: string; hint?: string };
-    throw new Refused(status, message ?? `the daemon answers ${status}`, hint ?? '');
-  }
+    const answer = parsed(body);
+    if (status === 200 && answer !== undefined) return answer as Methods[Name]['answer'];
+    throw Refused.from(status, answer, `there is no daemon that we understand: it answers ${status} to ${method}`);
+  };
 
   /** A line that comes back by itself. */
   line(path: string, listener: Listener): Line {
@@ -55,13 +46,17 @@ export class Daemon implements Way {
     return new Socket(this.find(), path);
   }
 
-  async isTurnedAway(): Promise<boolean> {
-    try {
-      await this.call('GetCapabilities', {});
-      return false;
-    } catch (error) {
-      return error instanceof Refused && error.status === 401;
-    }
+  isTurnedAway(): Promise<boolean> {
+    return isTurnedAway(() => this.call('GetCapabilities', {}));
+  }
+}
+
+/** What JSON says; nothing where it is none. */
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body === '' ? '{}' : body);
+  } catch {
+    return undefined;
   }
 }
 

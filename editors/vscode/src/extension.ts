@@ -1,13 +1,15 @@
 // The extension: everything is put together here and nothing is decided.
 
 import * as vscode from 'vscode';
-import { Acts, MODEL_TEXT, type Purpose, tried } from './acts';
+import type { Purpose } from '../../../web/src/taking';
+import { Acts, MODEL_TEXT, tried } from './acts';
 import { type Answer, Approvals, type Question } from './approvals';
 import { Daemon } from './daemon';
 import { diagnose } from './diagnose';
+import { isOlder } from './habits';
 import { Hub } from './hub';
 import { McpClient } from './mcp';
-import { mirrorName, oneLine } from './names';
+import { inert, mirrorName, oneLine, said } from './names';
 import { NotFound, find } from './place';
 import { askForToken, binary, wanted } from './settings';
 import { statusItem } from './status';
@@ -47,6 +49,9 @@ export function activate(context: vscode.ExtensionContext): void {
       const keys = ['binary', 'address', 'tokenFile'];
       if (keys.some((key) => event.affectsConfiguration(`shellglass.${key}`))) trouble.again();
     }),
+    hub.onDidChange(({ now, isFirst }) => {
+      if (isFirst) trouble.age(now.version, version);
+    }),
     ...commands({ daemon, hub, terminals, approvals, acts, trouble, secrets: context.secrets }),
   );
   hub.follow();
@@ -60,6 +65,8 @@ export function deactivate(): void {
 /** Says once that there is no daemon, and what can be done about it. */
 class Trouble {
   private isTold = false;
+  /** The version of the daemon that was said to be too old. */
+  private oldest: string | undefined;
   retry: () => void = () => {};
 
   constructor(private readonly secrets: vscode.SecretStorage) {}
@@ -75,6 +82,15 @@ class Trouble {
     this.isTold = false;
   }
 
+  /** Says once for each daemon that it may not know everything that it will be asked. */
+  age(daemon: string, extension: string): void {
+    if (!isOlder(daemon, extension) || daemon === this.oldest) return;
+    this.oldest = daemon;
+    const which = daemon === '' ? 'does not say its version' : `is version ${daemon}`;
+    const text = `the daemon ${which}, and this extension is ${extension}: some of it may not work until the daemon is a newer one.`;
+    void vscode.window.showWarningMessage(said(text));
+  }
+
   tell(error: unknown): void {
     if (!(error instanceof NotFound) || this.isTold) return;
     this.isTold = true;
@@ -84,7 +100,7 @@ class Trouble {
   private async ask({ trouble, message }: NotFound): Promise<void> {
     const [choose, settings, token, again] = ['Choose the Program…', 'Open Settings', 'Enter a Token…', 'Try Again'];
     const first = trouble === 'no program' ? choose : trouble === 'no token' ? token : settings;
-    const chosen = await vscode.window.showErrorMessage(`Shellglass: ${oneLine(message, 500)}`, first, again);
+    const chosen = await vscode.window.showErrorMessage(said(message), first, again);
     if (chosen === settings) await vscode.commands.executeCommand('workbench.action.openSettings', 'shellglass');
     else if (chosen === token) {
       if (await askForToken(this.secrets)) this.again();
@@ -166,7 +182,7 @@ function commands({ daemon, hub, terminals, approvals, acts, trouble, secrets }:
 async function pick(hub: Hub): Promise<Node | undefined> {
   const items = [...hub.now.sessions.values()].map(({ session }) => ({
     label: `$(${session.running ? 'sync~spin' : 'eye'}) ${mirrorName(session)}`,
-    description: oneLine(session.workingDirectory),
+    description: inert(oneLine(session.workingDirectory)),
     sessionId: session.sessionId,
   }));
   if (items.length === 0) {

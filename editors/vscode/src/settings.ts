@@ -3,11 +3,10 @@
 
 import * as vscode from 'vscode';
 import type { CreateSessionRequest, SessionMode } from '../../../web/src/contract';
-import type { Sparse } from './daemon';
+import type { Sparse } from '../../../web/src/taking';
 import type { Wanted } from './place';
-import type { Kind } from './view';
-
-export type AutoOpen = 'off' | 'workspace' | 'all';
+import { type AutoOpen, type Limits, habitVariables, lookOf } from './habits';
+import type { Kind, Look } from './view';
 
 const TOKEN_SECRET = 'shellglass.token';
 
@@ -68,6 +67,38 @@ const MODES: Record<string, SessionMode> = {
   auto: 'SESSION_MODE_AUTO', line: 'SESSION_MODE_LINE', pipe: 'SESSION_MODE_PIPE',
 };
 
+function shellVariables(): Record<string, string> {
+  const settings = vscode.workspace.getConfiguration('shellglass.shell');
+  return habitVariables({
+    clearsEndOfLineMark: settings.get<boolean>('zshClearEndOfLineMark', true),
+    ohMyZsh: settings.get<boolean>('zshOhMyZsh', true),
+    powerlevel10k: settings.get<boolean>('zshPowerlevel10k', false),
+    delayMs: settings.get<number>('promptDelayMs', 0),
+  });
+}
+
+/** How consoles look. */
+export function consoleLook(): Look {
+  const settings = vscode.workspace.getConfiguration('shellglass.console');
+  return lookOf({
+    prompt: settings.get<string>('prompt', ''),
+    promptTemplate: settings.get<string>('promptTemplate', ''),
+    hiddenEcho: settings.get<string>('hiddenEcho', ''),
+    showExit: settings.get<string>('showExit', ''),
+  });
+}
+
+/** What the tools of models are held to. */
+export function toolLimits(): Limits {
+  const settings = vscode.workspace.getConfiguration('shellglass.tools');
+  return {
+    timeoutMs: settings.get<number>('timeoutMs', 0),
+    timeoutExempt: settings.get<string[]>('timeoutExempt', []),
+    linesMax: settings.get<number>('linesMax', 0),
+    charactersMax: settings.get<number>('charactersMax', 0),
+  };
+}
+
 /** How sessions are made that the editor asks for. */
 export function newSession(kind: Kind): Sparse<CreateSessionRequest> {
   const settings = all();
@@ -77,7 +108,7 @@ export function newSession(kind: Kind): Sparse<CreateSessionRequest> {
     mode: kind === 'terminal' ? 'SESSION_MODE_PTY' : mode,
     shell: settings.get<string>('session.shell', ''),
     startup: settings.get<string>('session.startup', ''),
-    env: settings.get<Record<string, string>>('session.env', {}),
+    env: { ...shellVariables(), ...settings.get<Record<string, string>>('session.env', {}) },
     scrollback: settings.get<number>('session.scrollback', 0),
     // A daemon elsewhere has other folders.
     workingDirectory: folder === undefined || isElsewhere() ? '' : folder.uri.fsPath,

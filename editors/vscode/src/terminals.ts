@@ -3,9 +3,10 @@
 
 import * as vscode from 'vscode';
 import type { Daemon } from './daemon';
+import { opensByItself } from './habits';
 import type { Change, Hub } from './hub';
-import { isBelow, mirrorName, oneLine, sessionName } from './names';
-import { autoOpen, newSession } from './settings';
+import { mirrorName, said, sessionName, terminalName } from './names';
+import { autoOpen, consoleLook, newSession } from './settings';
 import { type Kind, View } from './view';
 
 /** Where the open terminals are remembered, for each folder that is opened. */
@@ -100,6 +101,7 @@ export class Terminals implements vscode.Disposable {
         this.remember();
         return session.sessionId;
       },
+      look: consoleLook,
       refused: () => {
         const why = kind === 'mirror' && mine?.isOver !== true ? WHY_READ_ONLY : WHY_DEAF;
         vscode.window.setStatusBarMessage(`$(lock) ${why}`, SAID_MS);
@@ -112,7 +114,7 @@ export class Terminals implements vscode.Disposable {
       failed: (message) => {
         if (mine !== undefined) mine.isOver = true;
         this.remember();
-        void vscode.window.showErrorMessage(`Shellglass: ${oneLine(message, 500)}`);
+        void vscode.window.showErrorMessage(said(message));
       },
     });
     mine = { kind, view, sessionId: sessionId ?? '', isByItself, isOver: false };
@@ -128,7 +130,7 @@ export class Terminals implements vscode.Disposable {
   private name(kind: Kind, sessionId: string): string {
     const session = this.hub.now.sessions.get(sessionId)?.session;
     if (session === undefined) return 'Shellglass';
-    return kind === 'mirror' ? mirrorName(session) : sessionName(session);
+    return kind === 'mirror' ? mirrorName(session) : terminalName(sessionName(session));
   }
 
   private opened(terminal: vscode.Terminal): void {
@@ -167,11 +169,10 @@ export class Terminals implements vscode.Disposable {
   private openByThemselves({ before, now }: Change): void {
     const which = autoOpen();
     if (which === 'off') return;
+    const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
     for (const [id, { session }] of now.sessions) {
       const last = before.sessions.get(id)?.session;
-      const hasBegun = session.running && (last === undefined || !last.running || last.lastShellId !== session.lastShellId);
-      if (!hasBegun || session.mode === 'SESSION_MODE_PTY' || this.shows(id)) continue;
-      if (which === 'workspace' && !isHere(session.workingDirectory)) continue;
+      if (!opensByItself(which, session, last, folders) || this.shows(id)) continue;
       this.open('mirror', id, { preserveFocus: true, isByItself: true });
     }
   }
@@ -183,10 +184,4 @@ export class Terminals implements vscode.Disposable {
     const old = ended.slice(0, Math.max(0, ended.length - ENDED_BY_THEMSELVES_MAX));
     for (const it of old) if (it.terminal !== active) it.terminal.dispose();
   }
-}
-
-/** Whether a directory belongs to this window's folders. */
-function isHere(directory: string): boolean {
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  return folders.some((folder) => isBelow(directory, folder.uri.fsPath));
 }

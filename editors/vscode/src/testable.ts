@@ -1,7 +1,9 @@
 // What tests use without an editor.
 export { Daemon } from './daemon';
 export { BINARY, Broken, CLOSE, MESSAGE_BYTES_MAX, Reader, TEXT, frame } from './frames';
+export { habitVariables, isOlder, limited, lookOf, opensByItself } from './habits';
 export { McpClient } from './mcp';
-export { isBelow, isWhole, mirrorName, oneLine } from './names';
+export { inert, isBelow, isWhole, mirrorName, oneLine, said } from './names';
 export { NotFound, find } from './place';
-export { FLASH_MS, View, WINDOW_BYTES } from './view';
+export { Unclipped } from './unclipped';
+export { View, WINDOW_BYTES } from './view';

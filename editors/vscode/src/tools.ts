@@ -3,8 +3,9 @@
 // nothing is offered.
 
 import * as vscode from 'vscode';
+import { limited } from './habits';
 import type { McpClient } from './mcp';
-import { binary, isElsewhere, offersMcp, offersTools } from './settings';
+import { binary, isElsewhere, offersMcp, offersTools, toolLimits } from './settings';
 
 /** The tools of `shellglass mcp` that are offered, and how the editor calls them. */
 export const TOOLS = ['execute_command', 'read_output', 'wait', 'cancel'];
@@ -27,7 +28,8 @@ class Tool implements vscode.LanguageModelTool<object> {
     const aborted = new AbortController();
     const subscription = token.onCancellationRequested(() => aborted.abort());
     try {
-      const answer = await this.client.call(this.name, input, aborted.signal);
+      const args = limited(this.name, { ...input }, toolLimits());
+      const answer = await this.client.call(this.name, args, aborted.signal);
       const texts = answer.content.filter((part) => part.type === 'text');
       return new vscode.LanguageModelToolResult(
         texts.map((part) => new vscode.LanguageModelTextPart(part.text ?? '')));

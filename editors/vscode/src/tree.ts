@@ -31,6 +31,8 @@ export class Tree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
   readonly onDidChangeTreeData = this.changed.event;
   private readonly subscription: vscode.Disposable;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  /** What ran in sessions, as they were told of last. */
+  private readonly known = new WeakMap<Shown, Node[]>();
 
   constructor(
     private readonly daemon: Daemon,
@@ -87,10 +89,17 @@ export class Tree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
     return members.map(({ session }) => ({ kind: 'session', sessionId: session.sessionId }));
   }
 
+  /** They are asked for again once something has happened in their session. */
   private async executions(sessionId: string): Promise<Node[]> {
+    const shown = this.hub.now.sessions.get(sessionId);
+    if (shown === undefined) return [];
+    const known = this.known.get(shown);
+    if (known !== undefined) return known;
     const history = await this.daemon.call('GetSessionHistory', { sessionId, omitEvents: true });
     const newest = history.executions.slice(-EXECUTIONS_MAX).reverse();
-    return newest.map((execution) => ({ kind: 'execution', sessionId, execution }));
+    const nodes: Node[] = newest.map((execution) => ({ kind: 'execution', sessionId, execution }));
+    this.known.set(shown, nodes);
+    return nodes;
   }
 
   private sessionItem(sessionId: string): vscode.TreeItem {
@@ -117,9 +126,10 @@ function executionItem({ execution, sessionId }: Node & { kind: 'execution' }): 
   const stands = ending(execution);
   const began = Number(execution.startedUnixMs);
   const took = execution.endedUnixMs === undefined ? '' : duration(Number(execution.endedUnixMs) - began);
-  item.description = [stands === 'good' ? '' : explained(execution), took].filter((it) => it !== '').join(' · ');
+  const how = oneLine(explained(execution));
+  item.description = [stands === 'good' ? '' : how, took].filter((it) => it !== '').join(' · ');
   item.tooltip = [
-    oneLine(execution.command, 2000), `in ${oneLine(execution.cwd)}`, explained(execution),
+    oneLine(execution.command, 2000), `in ${oneLine(execution.cwd)}`, how,
     rights(execution.sandboxPolicy), `began ${moment(began, Date.now())}`,
   ].join('\n');
   item.iconPath = ICONS[stands];

@@ -4,13 +4,9 @@
 
 import type { Pseudoterminal, TerminalDimensions } from 'vscode';
 import type { Line, Listener } from '../../../web/src/line';
+import { FLASH_MS, RESIZE_REST_MS } from '../../../web/src/manners';
 import { Emitter } from './emitter';
-
-/** How long a view flashes when input was refused. */
-export const FLASH_MS = 300;
-
-/** Resizes that rest for so long are applied; the first is at once. */
-const RESIZE_REST_MS = 500;
+import { Unclipped } from './unclipped';
 
 /** Bytes that may be on their way to us. */
 export const WINDOW_BYTES = 1 << 20;
@@ -33,12 +29,22 @@ const DEFAULT_SIZE = { columns: 80, rows: 30 };
 
 export type Kind = 'mirror' | 'terminal' | 'console';
 
+/** How a console is to look; what is not said is as the daemon is configured. */
+export interface Look {
+  prompt?: boolean;
+  promptTemplate?: string;
+  hiddenEcho?: boolean;
+  showExit?: boolean;
+}
+
 /** What a view needs of its surroundings. */
 export interface Surroundings {
   /** Opens a line to a path of the daemon. */
   line(path: string, listener: Listener): Pick<Line, 'send' | 'live' | 'retry' | 'close'>;
   /** The session to show; made now where there is none yet. */
   session(size: { columns: number; rows: number }): Promise<string>;
+  /** How consoles look. */
+  look(): Look;
   /** The person typed where nothing can be typed. */
   refused(): void;
   /** The session has ended. */
@@ -58,6 +64,7 @@ export class View implements Pseudoterminal {
   private line: ReturnType<Surroundings['line']> | null = null;
   private size = DEFAULT_SIZE;
   private decoder = new TextDecoder();
+  private unclipped = new Unclipped();
   /** Something is shown that the next replay has to take away. */
   private isUsed = false;
   private isOver = false;
@@ -142,6 +149,7 @@ export class View implements Pseudoterminal {
           view: this.kind === 'mirror' ? '' : this.kind,
           readOnly: this.kind === 'mirror',
           windowBytes: WINDOW_BYTES,
+          ...(this.kind === 'console' ? { console: this.surroundings.look() } : {}),
         });
       },
       text: (message, line) => this.told(message, line),
@@ -161,10 +169,15 @@ export class View implements Pseudoterminal {
         if (this.isUsed) this.written.fire(RESET);
         this.isUsed = true;
         this.decoder = new TextDecoder();
+        this.unclipped = new Unclipped();
         this.unacknowledged = 0;
         break;
       case 'ready':
         line.live();
+        break;
+      case 'property':
+        // A console that was left by `exit` or Ctrl+D; its session goes on.
+        if (message.name === 'left') this.end(0);
         break;
       case 'readonly':
         this.flash();
@@ -179,7 +192,10 @@ export class View implements Pseudoterminal {
   }
 
   private show(bytes: Uint8Array): void {
-    this.written.fire(this.decoder.decode(bytes, { stream: true }));
+    const text = this.decoder.decode(bytes, { stream: true });
+    // In a terminal of their own people may copy; what they only watch may not.
+    const shown = this.kind === 'terminal' ? text : this.unclipped.take(text);
+    if (shown !== '') this.written.fire(shown);
     this.unacknowledged += bytes.length;
     this.ackTimer ??= setTimeout(() => this.acknowledge(), ACK_EVERY_MS);
   }

@@ -90,6 +90,7 @@ impl Watched {
             columns: init.columns,
             rows: init.rows,
             from: EventIndex(init.from_index),
+            console: init.console.clone(),
         };
         Ok(Watched {
             glass,
@@ -101,7 +102,7 @@ impl Watched {
 
     async fn open(&self) -> Result<(ViewReader, ViewWriter), Status> {
         let engine = &self.glass.engine;
-        let opened = engine.open_view(&self.caller, &self.session, self.spec);
+        let opened = engine.open_view(&self.caller, &self.session, self.spec.clone());
         opened.await.map_err(attach::refuse)
     }
 

@@ -52,7 +52,8 @@ pub(super) async fn open(
     });
     let (typed, keys) = mpsc::channel(TYPED_MAX);
     let (sender, shown) = mpsc::channel(SHOWN_MAX);
-    let task = Task::new(engine, caller, session, size, &hearing);
+    let manner = engine.console_manner().wished(spec.console);
+    let task = Task::new(engine, caller, session, (manner, size), &hearing);
     tokio::spawn(task.run(hearing, keys, sender));
     Ok((ConsoleReader { shown }, ConsoleWriter { typed }))
 }

@@ -1,5 +1,6 @@
 //! What a client says to a view, in text frames.
 
+use glass_session::{ConsoleWish, PROMPT_BYTES_MAX};
 use serde_json::{Map, Value};
 
 /// The longest id or word that is looked at, in bytes.
@@ -19,6 +20,8 @@ pub(super) struct Init {
     /// Bytes that may be on their way to a client that says what it has shown;
     /// 0 for one that does not.
     pub(super) window_bytes: u64,
+    /// How a console is to look.
+    pub(super) console: ConsoleWish,
 }
 
 /// How it wants to see it.
@@ -64,6 +67,7 @@ impl Init {
             from_index: number(&message, "fromIndex")?,
             view,
             window_bytes: number(&message, "windowBytes")?,
+            console: console(&message)?,
         })
     }
 }
@@ -96,10 +100,40 @@ fn kind(message: &Map<String, Value>) -> Result<String, String> {
 }
 
 fn word(message: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
+    text(message, key, WORD_BYTES_MAX)
+}
+
+fn text(
+    message: &Map<String, Value>,
+    key: &str,
+    bytes_max: usize,
+) -> Result<Option<String>, String> {
     match message.get(key) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) if text.len() <= WORD_BYTES_MAX => Ok(Some(text.clone())),
+        Some(Value::String(text)) if text.len() <= bytes_max => Ok(Some(text.clone())),
         Some(_) => Err(format!("{key} is a short text")),
+    }
+}
+
+fn flag(message: &Map<String, Value>, key: &str) -> Result<Option<bool>, String> {
+    match message.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(format!("{key} is true or false")),
+    }
+}
+
+/// How a console is to look; nothing where nothing is said of it.
+fn console(message: &Map<String, Value>) -> Result<ConsoleWish, String> {
+    match message.get("console") {
+        None | Some(Value::Null) => Ok(ConsoleWish::default()),
+        Some(Value::Object(look)) => Ok(ConsoleWish {
+            prompt: flag(look, "prompt")?,
+            template: text(look, "promptTemplate", PROMPT_BYTES_MAX)?,
+            dims_commands: flag(look, "hiddenEcho")?,
+            shows_exit: flag(look, "showExit")?,
+        }),
+        Some(_) => Err("console is a JSON object".to_owned()),
     }
 }
 
@@ -126,7 +160,7 @@ fn size(message: &Map<String, Value>) -> Result<(u32, u32), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Control, Init, View};
+    use super::{ConsoleWish, Control, Init, View};
     use proptest::prelude::*;
 
     #[test]
@@ -143,10 +177,37 @@ mod tests {
                 from_index: 7,
                 view: View::Default,
                 window_bytes: 0,
+                console: ConsoleWish::default(),
             }
         );
         let mirror = r#"{"type":"init","sessionId":"s-1","view":"mirror"}"#;
         assert_eq!(Init::read(mirror).expect("well-formed").view, View::Mirror);
+    }
+
+    #[test]
+    fn the_first_message_may_say_how_a_console_looks() {
+        let text = r#"{"type":"init","sessionId":"s","console":{"prompt":true,
+            "promptTemplate":"{name}> ","hiddenEcho":false}}"#;
+        let wished = ConsoleWish {
+            prompt: Some(true),
+            template: Some("{name}> ".to_owned()),
+            dims_commands: Some(false),
+            shows_exit: None,
+        };
+        assert_eq!(Init::read(text).expect("well-formed").console, wished);
+        let long = "x".repeat(2000);
+        for (look, expected) in [
+            ("7".to_owned(), "console"),
+            (r#"{"prompt":"yes"}"#.to_owned(), "prompt"),
+            (
+                format!(r#"{{"promptTemplate":"{long}"}}"#),
+                "promptTemplate",
+            ),
+        ] {
+            let text = format!(r#"{{"type":"init","sessionId":"s","console":{look}}}"#);
+            let error = Init::read(&text).expect_err(&text);
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

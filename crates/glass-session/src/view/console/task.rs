@@ -7,7 +7,7 @@ use crate::errors::LookupError;
 use crate::view::Shown;
 use bytes::Bytes;
 use glass_model::{AbortReason, Event, EventBody, Outcome, Session, ShellId, Stdin};
-use glass_vt::console::{Act, Console, Whose};
+use glass_vt::console::{Act, Console, Manner, Whose};
 use glass_vt::mirror::MirrorEvent;
 use glass_vt::screen::ScreenSize;
 use std::collections::VecDeque;
@@ -52,11 +52,10 @@ impl Task {
         engine: &Engine,
         caller: &Caller,
         session: &Session,
-        size: ScreenSize,
+        (manner, size): (Manner, ScreenSize),
         hearing: &Hearing,
     ) -> Task {
         let mut out = Vec::new();
-        let manner = engine.console_manner();
         let mut console = Console::open(manner, &session.cwd, size, &mut out);
         let cwd = session.cwd.clone();
         let ready = VecDeque::from([
