@@ -1,48 +1,16 @@
 // The extension in a real VS Code, driven as a person would.
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clipboard, rows as pageRows, select } from '../web/browser.mjs';
-import { Daemon, freePort, until } from '../web/daemon.mjs';
-import { Editor, command, lives, missing, rows, tried, untilRow, vsix } from './editor.mjs';
-
-const why = missing();
-if (why !== null) throw new Error(why);
-
-let daemon;
-let editor;
-let page;
-/** Where a daemon is that nobody tells where to be, as the one is that the extension starts. */
-let nextPort;
-
-before(async () => {
-  nextPort = await freePort();
-  const config = `[sandbox]\ndefault = "none"\nagent = "none"\n[daemon]\nlisten = "127.0.0.1:${nextPort}"\n`;
-  daemon = await Daemon.start(config);
-  const outside = `${daemon.home}/outside`;
-  writeFileSync(outside, `#!/bin/sh\nprintf '%s\\n' "$@" >${daemon.home}/opened.new\nmv ${daemon.home}/opened.new ${daemon.home}/opened\n`);
-  chmodSync(outside, 0o755);
-  editor = await Editor.start(daemon.environment, {
-    'shellglass.binary': process.env.SHELLGLASS_BIN,
-    'shellglass.autoOpen': 'all',
-    'shellglass.externalTerminal': [outside, '--'],
-  });
-  page = await editor.window();
-});
-after(async () => {
-  await editor?.end();
-  await daemon?.end();
-});
-
-async function focusTerminal() {
-  await page.locator('.terminal-wrapper.active .xterm-screen').click();
-}
-
-/** What a person is shown at the corner of the window. */
-function toast(text) {
-  return page.locator('.notification-toast', { hasText: text });
-}
+import { until } from '../web/daemon.mjs';
+import { command, lives, rows, tried, untilRow, vsix } from './editor.mjs';
+import { daemon, editor, focusTerminal, nextPort, page, toast } from './scene.mjs';
+// Registered before what is here, whose last test leaves no program behind.
+import './typing.mjs';
+import './tree.mjs';
+import './attacks.mjs';
 
 test('a command of another process appears with its end, and the page shows the same', async () => {
   const go = `${daemon.home}/go`;
@@ -175,34 +143,6 @@ test('a question is answered in the editor, and one that cannot be seen whole on
   });
   assert.match((await refused).rejected.reason, /not today/);
   await daemon.call('DisposeSession', { sessionId: id });
-});
-
-test('the tree has sessions by task with what ran, and hands it over', async () => {
-  const id = await daemon.session('grown', 'person', { taskId: 'task nine' });
-  await daemon.run(id, 'echo a leaf; exit 4');
-  await command(page, 'Shellglass: Focus on Sessions View');
-  await page.locator('.monaco-list-row', { hasText: 'Task task nine' }).waitFor();
-  const session = page.locator('.monaco-list-row[aria-level="2"]', { hasText: 'grown' });
-  await session.locator('.monaco-tl-twistie').click();
-  const execution = page.locator('.monaco-list-row[aria-level="3"]', { hasText: 'echo a leaf' });
-  await execution.locator('.label-description', { hasText: 'exit 4' }).waitFor();
-  await execution.hover();
-  await execution.getByRole('button', { name: 'Show What the Model Saw' }).click();
-  await page.locator('.editor-instance .view-line', { hasText: 'a leaf' }).waitFor();
-  await page.locator('.editor-instance .view-line', { hasText: 'exit code 4' }).waitFor();
-  await execution.hover();
-  await execution.getByRole('button', { name: 'Fix This Command' }).click();
-  await until('it is on the clipboard', async () => /a leaf[^]*exit code 4/.test(await clipboard(page)));
-  const opened = `${daemon.home}/opened`;
-  await until('the terminal outside is opened', async () => {
-    await command(page, 'Shellglass: Attach in an External Terminal');
-    const entry = page.locator('.quick-input-list .monaco-list-row', { hasText: 'echo a leaf' }).first();
-    if (!(await tried(() => entry.click({ timeout: 5000 })))) return false;
-    return until('its file is there', () => existsSync(opened));
-  });
-  assert.deepEqual(readFileSync(opened, 'utf8').split('\n'), ['--', process.env.SHELLGLASS_BIN, 'attach', id, '']);
-  await daemon.call('DisposeSession', { sessionId: id });
-  await session.waitFor({ state: 'detached' });
 });
 
 test('the extension is small, diagnoses, and says what to do where there is no program', async () => {

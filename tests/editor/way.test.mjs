@@ -4,11 +4,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { globalAgent } from 'node:https';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  BINARY, Broken, Daemon as Client, MESSAGE_BYTES_MAX, McpClient, Reader, TEXT, find, frame,
+  BINARY, Broken, Daemon as Client, MESSAGE_BYTES_MAX, McpClient, Reader, TEXT, View, find, frame,
 } from '../../editors/vscode/dist/testable.mjs';
 import { Daemon, until } from '../web/daemon.mjs';
+import { SecureDaemon } from '../web/secure.mjs';
 
 const binary = process.env.SHELLGLASS_BIN;
 const manifest = JSON.parse(readFileSync(new URL('../../editors/vscode/package.json', import.meta.url)));
@@ -50,6 +53,78 @@ test('no token goes to an address in the clear, or to one that is none', async (
   assert.equal(near.address, 'http://127.0.0.1:7583');
   assert.equal((await find({ ...elsewhere, address: 'https://example.org' })).token, 'secret');
   await assert.rejects(find({ ...here, address: 'https://example.org' }), { trouble: 'no token' });
+});
+
+test('a daemon elsewhere is reached over TLS with the token of a file, if it can prove who it is', async () => {
+  const secure = await SecureDaemon.start();
+  const tokenFile = `${secure.home}/data/person.token`;
+  try {
+    const client = new Client(() => find({ ...here, address: secure.origin, tokenFile }));
+    await assert.rejects(client.call('GetCapabilities', {}), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    globalAgent.options.ca = secure.ca;
+    const { programVersion } = await client.call('GetCapabilities', {});
+    assert.match(programVersion, /^\d+\.\d+\.\d+/);
+    let isReady = false;
+    const line = client.line('/ws/events', {
+      opened: () => {}, stands: () => {}, text: ({ type }) => { isReady ||= type === 'ready'; },
+    });
+    await until('it is listened to', () => isReady);
+    line.close();
+  } finally {
+    delete globalAgent.options.ca;
+    globalAgent.destroy();
+    await secure.end();
+  }
+});
+
+test('what is typed into a console long after its last command is not taken for late, and none of it is lost', async () => {
+  const client = new Client(() => find(here));
+  const { sessionId } = await client.call('CreateSession', { mode: 'SESSION_MODE_LINE', shell: 'bash' });
+  let [shown, times] = ['', 0];
+  const view = new View('console', {
+    line: (path, listener) => client.line(path, {
+      ...listener,
+      text: (message, line) => {
+        times += message.type === 'opened' ? 1 : 0;
+        listener.text(message, line);
+      },
+    }),
+    session: async () => sessionId, look: () => ({ promptTemplate: '{name}# ' }),
+    refused: () => {}, over: () => {}, failed: (why) => assert.fail(why),
+  });
+  view.onDidWrite((text) => { shown += text; });
+  view.open({ columns: 80, rows: 30 });
+  await until('there is a prompt of ours', () => shown.includes('# '));
+  view.handleInput('echo first\r');
+  await until('it has run', () => shown.includes('\x1b]633;D;0'));
+  // Longer than a view may be late.
+  await sleep(2500);
+  for (const key of 'second') view.handleInput(key);
+  await until('every key is there', () => shown.includes('# second'));
+  assert.equal(times, 1, 'it was opened once');
+  view.close();
+});
+
+test('an answer that no daemon of ours would give is an error and nothing worse', async () => {
+  const answers = { GetCapabilities: [200, '<html>'], GetSession: [502, 'Bad gateway'], ListSessions: [404, '{"message": 7}'] };
+  const other = createServer((request, response) => {
+    const [status, body] = answers[request.url.split('/').at(-1)];
+    response.writeHead(status).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  try {
+    let searches = 0;
+    const client = new Client(async () => {
+      searches += 1;
+      return { address: `http://127.0.0.1:${other.address().port}`, token: 'x', agentTokenFile: null };
+    });
+    const asked = Object.entries(answers).map(([method, [status]]) =>
+      assert.rejects(client.call(method, {}), { status, message: /no daemon that we understand/ }));
+    await Promise.all(asked);
+    assert.equal(searches, 1, 'it is looked for once for all who ask at once');
+  } finally {
+    other.close();
+  }
 });
 
 test('what is missing is named', async () => {

@@ -39,7 +39,7 @@ pub(super) struct Task {
     ready_bytes: usize,
     /// Bytes that are not a piece yet.
     out: Vec<u8>,
-    /// When the live event happened that was shown last.
+    /// When the live event happened that these bytes show.
     shown_ms: Option<i64>,
     is_live: bool,
     disposed: bool,
@@ -212,10 +212,11 @@ impl Task {
 
     fn flush(&mut self) {
         let mut rest = Bytes::from(std::mem::take(&mut self.out));
+        // What comes of keys later is as young as they are, and not as old as this.
+        let at_ms = self.shown_ms.take();
         while !rest.is_empty() {
             let bytes = rest.split_to(rest.len().min(PIECE_BYTES_MAX));
             self.ready_bytes += bytes.len();
-            let at_ms = self.shown_ms;
             self.ready.push_back(Shown::Bytes { bytes, at_ms });
         }
     }
