@@ -33,7 +33,7 @@ export class Editor {
       XDG_CONFIG_HOME: `${editor.home}/config`,
       XDG_DATA_HOME: `${editor.home}/share`,
     };
-    const all = JSON.stringify({
+    editor.settings = {
       'terminal.integrated.gpuAcceleration': 'off',
       'workbench.startupEditor': 'none',
       'workbench.secondarySideBar.defaultVisibility': 'hidden',
@@ -42,15 +42,22 @@ export class Editor {
       'terminal.integrated.hideOnStartup': 'whenEmpty',
       'remote.autoForwardPorts': false,
       ...settings,
-    });
+    };
     for (const folder of ['folder', 'data/User', 'data/Machine']) {
       mkdirSync(`${editor.home}/${folder}`, { recursive: true });
     }
-    for (const kind of ['User', 'Machine']) writeFileSync(`${editor.home}/data/${kind}/settings.json`, all);
+    editor.set({});
     await promisify(execFile)(node, [entry, ...editor.flags, '--install-extension', vsix], { env: editor.environment });
     await editor.serve();
     editor.browser = await Browser.open();
     return editor;
+  }
+
+  /** Changes settings; a window takes them in while it is open. */
+  set(settings) {
+    Object.assign(this.settings, settings);
+    const all = JSON.stringify(this.settings);
+    for (const kind of ['User', 'Machine']) writeFileSync(`${this.home}/data/${kind}/settings.json`, all);
   }
 
   get flags() {

@@ -1,6 +1,6 @@
 // The extension in a real VS Code, driven as a person would.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clipboard, rows as pageRows, select } from '../web/browser.mjs';
@@ -150,9 +150,7 @@ test('the extension is small, diagnoses, and says what to do where there is no p
   await command(page, 'Shellglass: Diagnose');
   await toast('the report is on the clipboard').waitFor();
   assert.match(await clipboard(page), /bash \(warm\): works/);
-  const path = `${editor.home}/data/Machine/settings.json`;
-  const settings = JSON.parse(readFileSync(path, 'utf8'));
-  writeFileSync(path, JSON.stringify({ ...settings, 'shellglass.binary': '/nowhere/shellglass' }));
+  editor.set({ 'shellglass.binary': '/nowhere/shellglass' });
   const told = toast('/nowhere/shellglass is not there');
   await told.getByRole('button', { name: 'Choose the Program…' }).waitFor();
   await page.locator('.statusbar-item .codicon-debug-disconnect').waitFor();

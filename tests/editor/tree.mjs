@@ -45,7 +45,7 @@ test('the menus of the tree open, type, attach, cancel, end, copy and hand over'
   const isCopied = (wanted) => async () => wanted.test(await clipboard(page));
   await choose(execution, 'Copy Command', isCopied(/^echo a branch; exit 5$/));
   await choose(execution, 'Copy Output', isCopied(/^a branch\n$/));
-  for (const [title, words] of [['Explain This Command', /xplain/], ['Fix This Command', /ix/], ['Add to Context', /a branch/]]) {
+  for (const [title, words] of [['Explain This Command', /xplain/], ['Fix This Command', /did not do what it should/], ['Add to Context', /a branch/]]) {
     await page.evaluate(() => navigator.clipboard.writeText(''));
     await choose(execution, title, async () => {
       const text = await clipboard(page);
@@ -87,10 +87,11 @@ test('a hundred sessions are in the tree, and what happens in one of them is see
   await sessionRow('leaf 99').locator('.monaco-tl-twistie').click();
   await daemon.run(ids[99], 'echo grown further; exit 6');
   await executionRow('echo grown further').locator('.label-description', { hasText: 'exit 6' }).waitFor();
-  const tree = page.locator('.pane-body .monaco-list', { has: sessionRow('leaf 99') });
-  await tree.press('End');
-  await sessionRow(/leaf 0\b/).waitFor();
+  const last = page.locator('.monaco-list-row[aria-level="2"]', { has: page.locator('.label-name', { hasText: /^leaf 0$/ }) });
+  await until('the oldest is in sight', async () => {
+    await sessionRow('leaf').first().press('End');
+    return tried(() => last.waitFor({ timeout: 5000 }));
+  });
   for (const sessionId of ids) await daemon.call('DisposeSession', { sessionId });
-  await tree.press('Home');
   await page.locator('.monaco-list-row', { hasText: 'Task many' }).waitFor({ state: 'detached' });
 });

@@ -19,9 +19,18 @@ async function enter(line, what, wanted) {
 
 test('a terminal is opened by its profile, in the folder, with what is set for the editor', async () => {
   const profile = page.locator('.quick-input-list .monaco-list-row', { hasText: 'Shellglass' }).first();
+  let rounds = 0;
   await until('the profile is chosen', async () => {
+    // The editor looks for profiles when those of the settings change; else it may have
+    // looked once, before it knew of the extension.
+    rounds += 1;
+    editor.set({ 'terminal.integrated.profiles.linux': { [`sh ${rounds}`]: { path: '/bin/sh' } } });
     await command(page, 'Create New Terminal (With Profile)');
-    return tried(() => profile.click({ timeout: 5000 }));
+    return tried(async () => {
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: `sh ${rounds}` }).first().waitFor({ timeout: 5000 });
+      await page.getByPlaceholder('Select the terminal profile to create').fill('Shellglass', { timeout: 5000 });
+      await profile.click({ timeout: 5000 });
+    });
   });
   const [{ sessionId, workingDirectory }] = await until('there is a terminal', async () => {
     const found = await sessions(true);

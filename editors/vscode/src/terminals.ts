@@ -43,6 +43,8 @@ export class Terminals implements vscode.Disposable {
   private readonly shown = new Set<Shown>();
   /** Those that the editor has been given and has not opened yet. */
   private readonly unopened = new Map<vscode.Pseudoterminal, Omit<Shown, 'terminal'>>();
+  /** Those that were chosen as a profile: the editor opens them, and may leave them out of sight. */
+  private readonly chosen = new WeakSet<vscode.Pseudoterminal>();
   private readonly disposables: vscode.Disposable[] = [];
 
   constructor(
@@ -57,7 +59,11 @@ export class Terminals implements vscode.Disposable {
       }),
       vscode.window.onDidCloseTerminal((terminal) => this.closed(terminal)),
       vscode.window.registerTerminalProfileProvider('shellglass.terminal', {
-        provideTerminalProfile: () => new vscode.TerminalProfile(this.made('terminal', null)),
+        provideTerminalProfile: () => {
+          const options = this.made('terminal', null);
+          this.chosen.add(options.pty);
+          return new vscode.TerminalProfile(options);
+        },
       }),
       vscode.window.onDidOpenTerminal((terminal) => this.opened(terminal)),
     );
@@ -139,6 +145,7 @@ export class Terminals implements vscode.Disposable {
     if (mine === undefined) return;
     this.unopened.delete(mine.view);
     this.shown.add(Object.assign(mine, { terminal }));
+    if (this.chosen.has(mine.view)) terminal.show();
     this.remember();
   }
 
