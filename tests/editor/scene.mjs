@@ -2,6 +2,7 @@
 // them.
 import { chmodSync, writeFileSync } from 'node:fs';
 import { after, before } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Daemon, freePort, until } from '../web/daemon.mjs';
 import { Editor, missing, tried } from './editor.mjs';
 
@@ -74,11 +75,11 @@ export async function choose(row, title, isDone) {
   });
 }
 
-/** Whether something comes to be within a time in which it should. */
+/** Whether something comes to be before it is worth trying again. */
 async function patiently(isDone) {
-  for (let round = 0; round < 100; round += 1) {
+  for (let round = 0; round < 200; round += 1) {
     if (await isDone()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sleep(100);
   }
   return false;
 }

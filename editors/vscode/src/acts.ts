@@ -15,6 +15,9 @@ const SAID_MS = 4000;
 /** How a text is put before the chat of the editor. */
 const CHAT = 'workbench.action.chat.open';
 
+/** Time for the editor to say which models it has. */
+const CHAT_MS_MAX = 3000;
+
 /** Documents that show what a model saw. */
 export const MODEL_TEXT = 'shellglass-text';
 
@@ -37,6 +40,14 @@ async function toClipboard(text: string, what: string): Promise<void> {
   say(`${what} copied`);
 }
 
+/** Whether there is a chat with a model in it; an editor that does not say soon has none. */
+async function hasChat(): Promise<boolean> {
+  if (!(await vscode.commands.getCommands(true)).includes(CHAT)) return false;
+  const models = vscode.lm?.selectChatModels?.().then((found) => found.length > 0, () => false);
+  const none = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), CHAT_MS_MAX));
+  return Promise.race([models ?? false, none]);
+}
+
 export class Acts implements vscode.TextDocumentContentProvider {
   constructor(private readonly daemon: Daemon) {}
 
@@ -55,9 +66,7 @@ export class Acts implements vscode.TextDocumentContentProvider {
   /** Hands command, cleaned output and end to the editor's chat, else to the clipboard. */
   async hand({ shellId }: Execution, purpose: Purpose): Promise<void> {
     const { markdown } = await modelText(this.daemon.call, shellId, purpose);
-    const models = await vscode.lm?.selectChatModels?.().then((found) => found, () => []);
-    const commands = await vscode.commands.getCommands(true);
-    if ((models?.length ?? 0) > 0 && commands.includes(CHAT)) {
+    if (await hasChat()) {
       await vscode.commands.executeCommand(CHAT, { query: markdown, isPartialQuery: true });
       return;
     }
