@@ -40,6 +40,9 @@ after(async () => {
   await daemon?.end();
 });
 
+/** What has not come of a menu by then is chosen again: a tree that is drawn anew meanwhile loses it. */
+const AGAIN_MS = 20_000;
+
 export async function focusTerminal() {
   await page.locator('.terminal-wrapper.active .xterm-screen').click();
 }
@@ -77,9 +80,11 @@ export async function choose(row, title, isDone) {
 
 /** Whether something comes to be before it is worth trying again. */
 async function patiently(isDone) {
-  for (let round = 0; round < 200; round += 1) {
+  for (const deadline = Date.now() + AGAIN_MS; Date.now() < deadline;) {
     if (await isDone()) return true;
     await sleep(100);
   }
+  // Whatever it has led to instead is put away.
+  await page.keyboard.press('Escape');
   return false;
 }
