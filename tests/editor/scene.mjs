@@ -69,6 +69,10 @@ export async function choose(row, title, isDone) {
     const isChosen = await tried(async () => {
       await row.first().click({ button: 'right', timeout: 5000 });
       await item.click({ timeout: 5000 });
+      // A menu that has just come takes no click yet, and stays.
+      for (let round = 0; round < 20 && (await item.count()) > 0; round += 1) {
+        await tried(() => item.click({ timeout: 500 }));
+      }
     });
     if (!isChosen) {
       await page.keyboard.press('Escape');
