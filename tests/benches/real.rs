@@ -6,6 +6,8 @@
     reason = "a benchmark prints and may panic"
 )]
 
+#[path = "real/counts.rs"]
+mod counts;
 #[path = "real/latency.rs"]
 mod latency;
 #[path = "real/mcp.rs"]

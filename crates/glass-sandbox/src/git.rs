@@ -10,6 +10,6 @@ mod repository;
 pub(crate) use config::{Relevant, relevant};
 pub(crate) use index::gitlinks;
 pub(crate) use inert::{is_inert, plain_config};
-pub(crate) use nested::find_all as find_nested;
+pub(crate) use nested::{find_all as find_nested, find_work};
 pub(crate) use protect::{protect, refuses_new};
 pub(crate) use repository::is_git_dir;

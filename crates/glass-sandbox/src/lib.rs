@@ -48,7 +48,7 @@ pub use pattern::matches;
 pub use place::Place;
 pub use placeholder::Placeholder;
 pub use plan::{Facts, Plan, plan};
-pub use planted::{Distrust, Makers, Repositories, distrust};
+pub use planted::{Distrust, Look, Makers, Repositories, distrust, protectable};
 pub use refusal::Refusal;
 pub use report::{debug_denials, debug_report};
 pub use settings::{GitLevel, Settings};

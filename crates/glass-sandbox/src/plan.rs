@@ -44,6 +44,8 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// The repositories in writable places, as [`Facts`] has them.
     pub repositories: Vec<PathBuf>,
+    /// The directories that can be written, with what is below them.
+    pub writable: Vec<PathBuf>,
     /// Processes and threads that there may be behind the walls.
     pub(crate) tasks_max: Option<u64>,
     pub(crate) layout: Layout,
@@ -76,6 +78,7 @@ pub fn plan(
     }
     let (walls, scan) = made?;
     let watch = Watch::new(&draft, scan);
+    let writable = draft.writable_directories();
     Ok(Plan {
         env: match &walls {
             Some(walls) => changes(&draft, walls.build),
@@ -92,6 +95,7 @@ pub fn plan(
         placeholders: draft.placeholders,
         notes: draft.notes,
         repositories: draft.repositories,
+        writable,
     })
 }
 

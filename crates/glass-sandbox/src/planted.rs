@@ -6,154 +6,27 @@
 //! makes is all its own. So whoever has more rights than that command is given
 //! variables with which git refuses such repositories, wherever it meets them.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod elsewhere;
+mod known;
+
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
-use crate::git::{find_nested, gitlinks, is_inert, plain_config};
-use crate::place::file_id;
-
-/// The most repositories that are told apart in one workspace.
-const REPOSITORIES_MAX: usize = 512;
+use crate::git::{gitlinks, is_inert};
+use elsewhere::elsewhere;
+pub use known::{Look, Repositories};
 
 /// The most repositories that git is told to believe; the others are refused.
-const SAFE_MAX: usize = 64;
+const SAFE_MAX: usize = 256;
+
+/// The longest list of those, in bytes; the kernel takes twice as much.
+const SAFE_BYTES_MAX: usize = 64 * 1024;
 
 /// With it, git believes no repository but those that it is told of, and says
 /// in its own words how to tell it.
 const STRICT: &str = "GIT_TEST_ASSUME_DIFFERENT_OWNER";
-
-/// What a repository is known by whose configuration walls protect.
-const WHATEVER_IT_SAYS: &str = "*";
-
-/// Repositories by the path of their `.git`, or of themselves if they have
-/// none, each with what tells it from another that takes its place: which file
-/// it is, and what its configuration says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Repositories(BTreeMap<PathBuf, Identity>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Identity {
-    file: String,
-    /// Absent where it may make git execute something.
-    config: Option<String>,
-}
-
-impl Identity {
-    fn of(path: &Path) -> Option<Identity> {
-        let metadata = path.symlink_metadata().ok()?;
-        let id = file_id(&metadata);
-        let born = metadata.created().ok();
-        let born = born.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let born = born.map_or(0, |at| at.as_nanos());
-        Some(Identity {
-            file: format!("{}:{}:{born}", id.device, id.inode),
-            config: plain_config(path),
-        })
-    }
-
-    /// Whether this is what is known as `known`.
-    fn is(&self, known: &Identity) -> bool {
-        let protected = known.config.as_deref() == Some(WHATEVER_IT_SAYS);
-        let same = self.config.is_some() && self.config == known.config;
-        self.file == known.file && (protected || same)
-    }
-}
-
-impl Repositories {
-    /// Those of these paths that are there, whatever their configuration is:
-    /// whoever asks protects it.
-    pub fn protected(paths: &[PathBuf]) -> Repositories {
-        let mut known = Repositories::at(paths.iter().cloned());
-        for identity in known.0.values_mut() {
-            identity.config = Some(WHATEVER_IT_SAYS.to_owned());
-        }
-        known
-    }
-
-    fn at(paths: impl IntoIterator<Item = PathBuf>) -> Repositories {
-        let known = paths.into_iter().take(REPOSITORIES_MAX);
-        let known = known.filter_map(|path| Identity::of(&path).map(|it| (path, it)));
-        Repositories(known.collect())
-    }
-
-    /// All that are found below a directory, and those that they list as parts
-    /// of themselves wherever in them those are.
-    pub fn below(root: &Path) -> Repositories {
-        let mut found = Repositories::at(find_nested(root));
-        let mut queue: Vec<PathBuf> = found.0.keys().cloned().collect();
-        while let Some(path) = queue.pop() {
-            for linked in linked(&path).unwrap_or_default() {
-                let full = found.0.len() >= REPOSITORIES_MAX;
-                if let (Some(identity), false) = (Identity::of(&linked), full)
-                    && !found.0.contains_key(&linked)
-                {
-                    found.0.insert(linked.clone(), identity);
-                    queue.push(linked);
-                }
-            }
-        }
-        found
-    }
-
-    /// Those that are not, or not any more, what is `known`.
-    fn without(&self, known: &Repositories) -> impl Iterator<Item = &PathBuf> {
-        let is_new = |path: &PathBuf, it: &Identity| {
-            let known = known.0.get(path);
-            known.is_none_or(|known| !it.is(known))
-        };
-        let all = self.0.iter();
-        all.filter(move |(path, it)| is_new(path, it))
-            .map(|(path, _)| path)
-    }
-
-    /// Adds those that are found and were not held back at the last look, if
-    /// they say nothing that git would execute.
-    pub fn learn(&mut self, found: &Repositories, held_back: &[PathBuf]) {
-        for (path, identity) in &found.0 {
-            let known = self.0.get(path);
-            let is_known = known.is_some_and(|known| identity.is(known));
-            let is_held = held_back.iter().any(|held| held == tree_of(path));
-            if identity.config.is_some() && !is_known && !is_held {
-                self.0.insert(path.clone(), identity.clone());
-            }
-        }
-    }
-
-    /// As bytes for a file.
-    pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for (path, identity) in &self.0 {
-            let config = identity.config.as_deref().unwrap_or_default();
-            let parts = [
-                path.as_os_str().as_bytes(),
-                identity.file.as_bytes(),
-                config.as_bytes(),
-            ];
-            for part in parts {
-                bytes.extend_from_slice(part);
-                bytes.push(0);
-            }
-        }
-        bytes
-    }
-
-    /// What [`encode`](Self::encode) made; what cannot be read is left out.
-    pub fn decode(bytes: &[u8]) -> Repositories {
-        let parts: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
-        let entries = parts.chunks_exact(3).take(REPOSITORIES_MAX);
-        let entries = entries.filter_map(|entry| {
-            let path = Path::new(OsStr::from_bytes(entry[0]));
-            let file = std::str::from_utf8(entry[1]).ok()?.to_owned();
-            let config = std::str::from_utf8(entry[2]).ok()?.to_owned();
-            let config = Some(config).filter(|config| !config.is_empty());
-            Some((path.to_path_buf(), Identity { file, config }))
-        });
-        Repositories(entries.collect())
-    }
-}
 
 /// The `.git` of every repository that this one lists as a part of itself;
 /// none if its list cannot be read.
@@ -185,11 +58,21 @@ pub enum Makers {
     Gone,
 }
 
+/// The repositories in these places that walls around a command protect.
+pub fn protectable(roots: &[PathBuf]) -> Vec<PathBuf> {
+    let found = roots.iter().map(|root| crate::git::find_work(root));
+    found
+        .flat_map(|found| found.dot_gits.into_iter().chain(found.bare))
+        .collect()
+}
+
 /// What keeps git from believing some repositories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distrust {
     /// Where they are.
     pub held_back: Vec<PathBuf>,
+    /// Something that was not looked at.
+    pub unseen: Option<PathBuf>,
     /// The variables that a command needs for it.
     pub env: Vec<(String, String)>,
 }
@@ -197,16 +80,29 @@ pub struct Distrust {
 impl Distrust {
     /// What is to be known of it, and how it is taken back.
     pub fn remark(&self) -> String {
-        let first = self.held_back.first();
-        let first = first.map_or(String::new(), |path| path.display().to_string());
-        let more = match self.held_back.len() {
-            0 | 1 => String::new(),
-            count => format!(" and {} more", count - 1),
-        };
-        format!(
-            "git does not believe {first}{more}: a command with fewer rights may have made it. \
-             Whoever has read its configuration says `git -c safe.directory={first} …`"
-        )
+        let own_word = "Whoever has read its configuration says `git -c safe.directory=";
+        match (self.held_back.first(), &self.unseen) {
+            (Some(first), _) => {
+                let more = match self.held_back.len() {
+                    1 => String::new(),
+                    count => format!(" and {} more", count - 1),
+                };
+                let first = first.display();
+                format!(
+                    "git does not believe {first}{more}: a command with fewer rights may have \
+                     made it. {own_word}{first} …`"
+                )
+            }
+            (None, Some(unseen)) => format!(
+                "there is too much to look at ({} was not), so git believes no repository that \
+                 was not seen: a command with fewer rights may have made it. {own_word}PATH …`",
+                unseen.display()
+            ),
+            (None, None) => format!(
+                "git believes no repository that is new: what a command with fewer rights left \
+                 running may make one. {own_word}PATH …`"
+            ),
+        }
     }
 
     /// The sentence about a command whose git refused a repository because of
@@ -218,29 +114,35 @@ impl Distrust {
     }
 }
 
-/// What keeps git from believing what is `found` and neither `believed` nor
-/// harmless; nothing where there is no such thing. A repository that lists one
-/// of those as a part of itself leads git there, and is not believed either.
-pub fn distrust(believed: &Repositories, found: &Repositories, makers: Makers) -> Option<Distrust> {
-    let mut held: BTreeSet<PathBuf> = found.without(believed).cloned().collect();
+/// What keeps git from believing what is found and neither `believed` nor
+/// harmless, and what was not looked at; nothing where there is no such thing.
+/// A repository that lists one of those as a part of itself leads git there,
+/// and is not believed either.
+pub fn distrust(believed: &Repositories, look: &Look, makers: Makers) -> Option<Distrust> {
+    let found = &look.found;
+    let mut held: BTreeSet<PathBuf> = found.without(believed, makers).cloned().collect();
     if makers == Makers::Gone {
         held.retain(|path| !is_inert(path));
-    }
-    if held.is_empty() {
-        return None;
+        if held.is_empty() && look.unseen.is_none() {
+            return None;
+        }
     }
     let first: Vec<PathBuf> = held.iter().cloned().collect();
     let mut rest: Vec<(&PathBuf, Option<Vec<PathBuf>>)> = found
-        .0
+        .all
         .keys()
         .filter(|path| !held.contains(*path))
         .map(|path| (path, linked(path)))
         .collect();
+    // One that is listed and was not found is unknown too.
+    let is_unknown =
+        |link: &PathBuf| !found.all.contains_key(link) && link.symlink_metadata().is_ok();
     loop {
         let before = rest.len();
         rest.retain(|(path, links)| {
+            let leads_there = |link: &PathBuf| held.contains(link) || is_unknown(link);
             let leads = links.as_ref();
-            let leads = leads.is_none_or(|links| links.iter().any(|link| held.contains(link)));
+            let leads = leads.is_none_or(|links| links.iter().any(leads_there));
             if leads {
                 held.insert((*path).clone());
             }
@@ -251,30 +153,39 @@ pub fn distrust(believed: &Repositories, found: &Repositories, makers: Makers) -
         }
     }
     let safe = rest.iter().filter_map(|(path, _)| tree_of(path).to_str());
+    let elsewhere = elsewhere(believed.roots());
+    let safe = safe.take(SAFE_MAX).map(str::to_owned).chain(elsewhere);
     Some(Distrust {
         held_back: first.iter().map(|path| tree_of(path).into()).collect(),
+        unseen: look.unseen.clone(),
         env: strict(safe),
     })
 }
 
 /// The variables with which git believes these directories and no other: the
 /// second is what `git -c` would have set.
-fn strict<'a>(safe: impl Iterator<Item = &'a str>) -> Vec<(String, String)> {
-    let entries = safe.take(SAFE_MAX).map(|directory| {
+fn strict(safe: impl Iterator<Item = String>) -> Vec<(String, String)> {
+    let mut entries = String::new();
+    for directory in safe {
         let quoted = directory.replace('\'', "'\\''").replace('!', "'\\!'");
-        format!("'safe.directory={quoted}'")
-    });
-    let entries: Vec<String> = entries.collect();
+        if entries.len() + quoted.len() < SAFE_BYTES_MAX {
+            entries.push_str(&format!("'safe.directory={quoted}' "));
+        }
+    }
     vec![
         (STRICT.to_owned(), "1".to_owned()),
-        ("GIT_CONFIG_PARAMETERS".to_owned(), entries.join(" ")),
+        (
+            "GIT_CONFIG_PARAMETERS".to_owned(),
+            entries.trim_end().to_owned(),
+        ),
     ]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Makers, Repositories, distrust};
-    use std::path::Path;
+    use super::{Distrust, Look, Makers, Repositories, distrust};
+    use std::path::{Path, PathBuf};
+    use std::time::{Duration, SystemTime};
 
     fn repository(at: &Path, config: &str) {
         let dot_git = at.join(".git");
@@ -288,57 +199,115 @@ mod tests {
         \tbare = false\n\tlogallrefupdates = true\n[user]\n\tname = Ann O'Nym\n\temail = a@b.c\n";
     const EVIL: &str = "[core]\n\tfsmonitor = /tmp/e\n";
 
+    /// What is known of a place where this is protected.
+    fn noted(root: &Path, protected: &[&str]) -> Repositories {
+        let mut known = Repositories::default();
+        let protected: Vec<PathBuf> = protected.iter().map(|name| root.join(name)).collect();
+        known.note(&[root.to_path_buf()], &protected);
+        known
+    }
+
+    fn is_told(distrust: &Distrust, path: &Path) -> bool {
+        let told = format!("'safe.directory={}'", path.display());
+        distrust.env.iter().any(|(_, value)| value.contains(&told))
+    }
+
     #[test]
     fn only_what_was_made_and_executes_is_held_back() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
         repository(root, EVIL);
-        let believed = Repositories::protected(&[root.join(".git")]);
-        let found = Repositories::below(root);
-        assert_eq!(distrust(&believed, &found, Makers::Alive), None);
+        let believed = noted(root, &[".git"]);
+        assert_eq!(distrust(&believed, &believed.look(), Makers::Gone), None);
         repository(&root.join("plain"), PLAIN);
-        let found = Repositories::below(root);
-        assert_eq!(distrust(&believed, &found, Makers::Gone), None);
-        assert!(distrust(&believed, &found, Makers::Alive).is_some());
+        let look = believed.look();
+        assert_eq!(distrust(&believed, &look, Makers::Gone), None);
+        let held = distrust(&believed, &look, Makers::Alive).unwrap();
+        assert_eq!(held.held_back, [root.join("plain")]);
         repository(&root.join("evil"), EVIL);
-        let found = Repositories::below(root);
-        let held = distrust(&believed, &found, Makers::Gone).unwrap();
+        let held = distrust(&believed, &believed.look(), Makers::Gone).unwrap();
         assert_eq!(held.held_back, [root.join("evil")]);
-        let told = |path: &Path| {
-            let path = path.to_str().unwrap();
-            let told = format!("'safe.directory={path}'");
-            held.env.iter().any(|(_, value)| value.contains(&told))
+        assert!(is_told(&held, root) && is_told(&held, &root.join("plain")));
+        assert!(!is_told(&held, &root.join("evil")));
+    }
+
+    #[test]
+    fn what_still_runs_may_make_some_later() {
+        let dir = tempfile::tempdir().unwrap();
+        repository(dir.path(), EVIL);
+        let believed = noted(dir.path(), &[".git"]);
+        let held = distrust(&believed, &believed.look(), Makers::Alive).unwrap();
+        assert_eq!(held.held_back, Vec::<PathBuf>::new());
+        assert!(is_told(&held, dir.path()));
+        // What nobody protects can be changed, too.
+        let believed = noted(dir.path(), &[]);
+        let held = distrust(&believed, &believed.look(), Makers::Alive).unwrap();
+        assert!(!is_told(&held, dir.path()));
+    }
+
+    #[test]
+    fn what_was_not_looked_at_is_not_believed() {
+        let dir = tempfile::tempdir().unwrap();
+        repository(dir.path(), PLAIN);
+        let believed = noted(dir.path(), &[".git"]);
+        let look = Look {
+            unseen: Some(dir.path().join("deep")),
+            ..believed.look()
         };
-        assert!(told(root) && told(&root.join("plain")) && !told(&root.join("evil")));
+        let held = distrust(&believed, &look, Makers::Gone).unwrap();
+        assert!(held.held_back.is_empty() && is_told(&held, dir.path()));
+        assert!(held.remark().contains("deep was not"), "{held:?}");
+    }
+
+    #[test]
+    fn what_was_written_to_before_is_not_noted() {
+        let dir = tempfile::tempdir().unwrap();
+        let (first, second) = (dir.path().join("first"), dir.path().join("second"));
+        std::fs::create_dir(&first).unwrap();
+        let mut believed = noted(&first, &[]);
+        repository(&first.join("planted"), EVIL);
+        repository(&second, EVIL);
+        // A place around it is written to by the next.
+        let protected = [second.join(".git"), first.join("planted/.git")];
+        assert!(believed.note(&[dir.path().to_path_buf()], &protected));
+        let mut read = Repositories::decode(&believed.encode());
+        assert!(!read.note(std::slice::from_ref(&first), &protected));
+        let held = distrust(&read, &read.look(), Makers::Gone).unwrap();
+        assert_eq!(held.held_back, [first.join("planted")]);
+        assert!(is_told(&held, &second));
     }
 
     #[test]
     fn another_in_the_same_place_is_another() {
         let dir = tempfile::tempdir().unwrap();
         repository(dir.path(), EVIL);
-        let believed = Repositories::protected(&[dir.path().join(".git")]);
+        let believed = noted(dir.path(), &[".git"]);
         std::fs::rename(dir.path().join(".git"), dir.path().join("old")).unwrap();
         repository(dir.path(), EVIL);
-        let found = Repositories::below(dir.path());
-        assert!(distrust(&believed, &found, Makers::Gone).is_some());
+        assert!(distrust(&believed, &believed.look(), Makers::Gone).is_some());
     }
 
     #[test]
     fn what_somebody_with_more_rights_made_is_learnt_as_it_is() {
         let dir = tempfile::tempdir().unwrap();
+        let mut believed = noted(dir.path(), &[]);
         let remote = format!("{PLAIN}[remote \"origin\"]\n\turl = https://host/x\n");
-        for (name, config) in [("mine", remote.as_str()), ("evil", EVIL), ("held", PLAIN)] {
+        for (name, config) in [
+            ("mine", remote.as_str()),
+            ("evil", EVIL),
+            ("held", remote.as_str()),
+        ] {
             repository(&dir.path().join(name), config);
         }
-        let mut believed = Repositories::default();
-        let found = Repositories::below(dir.path());
-        believed.learn(&found, &[dir.path().join("held")]);
+        let at = |name: &str| dir.path().join(name);
+        let later = SystemTime::now() + Duration::from_secs(60);
+        believed.learn(&believed.look(), &[], Some(later));
         let held_back = |believed: &Repositories| {
-            let found = Repositories::below(dir.path());
-            let distrust = distrust(believed, &found, Makers::Alive).unwrap();
+            let distrust = distrust(believed, &believed.look(), Makers::Gone).unwrap();
             distrust.held_back
         };
-        let at = |name: &str| dir.path().join(name);
+        assert_eq!(held_back(&believed), [at("evil"), at("held"), at("mine")]);
+        believed.learn(&believed.look(), &[at("held")], None);
         assert_eq!(held_back(&believed), [at("evil"), at("held")]);
         std::fs::write(at("mine/.git/config"), EVIL).unwrap();
         assert_eq!(held_back(&believed), [at("evil"), at("held"), at("mine")]);
@@ -350,9 +319,10 @@ mod tests {
         let common = |at: &Path| std::fs::write(at.join(".git/commondir"), "x").unwrap();
         let modules = |at: &Path| std::fs::create_dir(at.join(".git/modules")).unwrap();
         let changes: [&dyn Fn(&Path); 3] = [&hook, &common, &modules];
-        let nothing = Repositories::default();
-        let is_held =
-            |at: &Path| distrust(&nothing, &Repositories::below(at), Makers::Gone).is_some();
+        let is_held = |at: &Path| {
+            let look = Repositories::below(std::iter::once(at));
+            distrust(&Repositories::default(), &look, Makers::Gone).is_some()
+        };
         for change in changes {
             let dir = tempfile::tempdir().unwrap();
             repository(dir.path(), PLAIN);
@@ -385,7 +355,7 @@ mod tests {
             for name in &names {
                 repository(&dir.path().join(name), PLAIN);
             }
-            let known = Repositories::below(dir.path());
+            let known = noted(dir.path(), &[]);
             assert_eq!(Repositories::decode(&known.encode()), known);
         }
 

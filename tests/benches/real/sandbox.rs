@@ -23,6 +23,11 @@ fn policy(kind: Type) -> SandboxPolicy {
     }
 }
 
+/// What tells the shell of a session.
+fn mark(kind: Type) -> String {
+    format!("{}-{}", std::process::id(), kind.as_str_name())
+}
+
 async fn session(daemon: &Daemon, workspace: &Path, kind: Type) -> TestSession {
     let workspace = workspace.to_string_lossy().into_owned();
     let request = CreateSessionRequest {
@@ -31,13 +36,15 @@ async fn session(daemon: &Daemon, workspace: &Path, kind: Type) -> TestSession {
         shell: "bash".to_owned(),
         mode: SessionMode::Pipe.into(),
         startup: "none".to_owned(),
+        env: [(crate::counts::MARK.to_owned(), mark(kind))].into(),
         sandbox_policy: Some(policy(kind)),
         ..CreateSessionRequest::default()
     };
     TestSession::create(daemon, request).await
 }
 
-async fn run(session: &TestSession, command: &str) -> Duration {
+/// How long a command takes that succeeds.
+pub async fn run(session: &TestSession, command: &str) -> Duration {
     let mut client = session.client.clone();
     let request = session.request(command);
     let begin = Instant::now();
@@ -103,6 +110,12 @@ pub async fn measure(table: &mut Table) {
             "ms",
             "<= 1.25x, aim 1.1x",
         );
+    }
+    let kinds = [Type::WorkspaceReadwrite, Type::InsecureNone];
+    let marks = kinds.map(mark);
+    let sessions = [(&walled, marks[0].as_str()), (&open, marks[1].as_str())];
+    for command in ["true", "/bin/true"] {
+        crate::counts::compare(table, &daemon, sessions, command).await;
     }
     let [mut walls, mut plain, mut bwrap] = [const { Vec::new() }; 3];
     for _ in 0..NEW_ROUNDS {

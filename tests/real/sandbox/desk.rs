@@ -83,9 +83,20 @@ impl Desk {
 
     /// Opens one with this daemon and these additions to its stage.
     pub async fn with(setup: Setup, mode: SessionMode, stages: &[&str]) -> Desk {
+        Desk::prepared(setup, mode, stages, |_| ()).await
+    }
+
+    /// The same, with a stage that is changed before its session finds it.
+    pub async fn prepared(
+        setup: Setup,
+        mode: SessionMode,
+        stages: &[&str],
+        prepare: impl Fn(&Stage),
+    ) -> Desk {
         let field = Field::open(setup).await;
         let stages: Vec<String> = stages.iter().map(|stage| (*stage).to_owned()).collect();
         let stage = field.stage(&stages);
+        prepare(&stage);
         let session = field.session(&stage, mode, None).await;
         let session = session.expect("a session is made");
         Desk {

@@ -7,6 +7,7 @@ use glass_proto::shellglass::v1::SessionMode;
 use shellglass_tests::Setup;
 
 mod repositories;
+mod unseen;
 
 const MODES: [SessionMode; 2] = [SessionMode::Pipe, SessionMode::Line];
 

@@ -22,7 +22,7 @@ const CASE_MS_MAX: i32 = 150_000;
 
 /// Why a script may say that it cannot judge, and for whom.
 const SKIPS: &[(&str, Whom)] = &[
-    // Terminals are not given to commands yet.
+    // Not in a terminal, which `corpus.rs` sees to.
     ("SKIP no tty", Whom::Everybody),
     ("SKIP not a virtual console", Whom::Everybody),
     // What the kernel does not have cannot be misused.
@@ -76,9 +76,9 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    fn new(probe: &Probe, mode: SessionMode, said: &str, remarks: &str) -> Verdict {
+    fn new(probe: &Probe, way: Way, said: &str, remarks: &str) -> Verdict {
         Verdict {
-            name: format!("{} [{}]", probe.name, mode.as_str_name()),
+            name: format!("{} [{}]", probe.name, way.name()),
             expect: probe.expect.clone(),
             said: said.to_owned(),
             remarks: remarks.to_owned(),
@@ -88,6 +88,42 @@ impl Verdict {
     /// Whether it is what it should be.
     pub fn is_right(&self) -> bool {
         self.said == self.expect || may_skip(&self.said)
+    }
+}
+
+/// What a script is run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A session of this mode.
+    Session(SessionMode),
+    /// A terminal of its own, in a session that has none.
+    OwnTerminal,
+}
+
+impl From<SessionMode> for Way {
+    fn from(mode: SessionMode) -> Way {
+        Way::Session(mode)
+    }
+}
+
+impl Way {
+    fn mode(self) -> SessionMode {
+        match self {
+            Way::Session(mode) => mode,
+            Way::OwnTerminal => SessionMode::Pipe,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Way::Session(mode) => mode.as_str_name(),
+            Way::OwnTerminal => "tty",
+        }
+    }
+
+    /// Whether both outputs are one.
+    fn is_terminal(self) -> bool {
+        matches!(self, Way::OwnTerminal | Way::Session(SessionMode::Pty))
     }
 }
 
@@ -162,7 +198,14 @@ impl Field {
     }
 
     /// Runs one script, or several that belong together, in one session.
-    pub async fn judge(&self, probes: &[Probe], mode: SessionMode, asked: &Asked) -> Vec<Verdict> {
+    pub async fn judge(
+        &self,
+        probes: &[Probe],
+        way: impl Into<Way>,
+        asked: &Asked,
+    ) -> Vec<Verdict> {
+        let way = way.into();
+        let mode = way.mode();
         let stages: Vec<String> = probes.iter().flat_map(|p| p.stages.clone()).collect();
         let stage = self.stage(&stages);
         let policy = |probe: &Probe| match asked {
@@ -177,28 +220,29 @@ impl Field {
         let session = match self.session(&stage, mode, of_session.clone()).await {
             Ok(session) => session,
             Err(status) => {
-                let refused = |probe| Verdict::new(probe, mode, "REFUSED", status.message());
+                let refused = |probe| Verdict::new(probe, way, "REFUSED", status.message());
                 return probes.iter().map(refused).collect();
             }
         };
         let mut verdicts = Vec::new();
         for probe in probes {
-            let request = session.with_args(&in_bash(&probe.script), |args| {
+            let mut request = session.with_args(&in_bash(&probe.script), |args| {
                 args.timeout = CASE_MS_MAX;
                 if of_session.is_none() {
                     args.requested_sandbox_policy = Some(policy(probe));
                 }
             });
+            request.tty = way == Way::OwnTerminal;
             let mut client = session.client.clone();
             let result = client.run(request);
             let longest = Duration::from_millis(CASE_MS_MAX.unsigned_abs().into()) * 2;
             let (said, remarks) = match tokio::time::timeout(longest, result).await {
-                Ok(Ok(result)) if mode == SessionMode::Pty => shown(said(result.into_inner())),
+                Ok(Ok(result)) if way.is_terminal() => shown(said(result.into_inner())),
                 Ok(Ok(result)) => said(result.into_inner()),
                 Ok(Err(status)) => ("REFUSED".to_owned(), status.message().to_owned()),
                 Err(_) => ("HANGS".to_owned(), String::new()),
             };
-            verdicts.push(Verdict::new(probe, mode, &said, &remarks));
+            verdicts.push(Verdict::new(probe, way, &said, &remarks));
         }
         session.dispose().await;
         verdicts
@@ -251,29 +295,34 @@ fn shown((said, _): (String, String)) -> (String, String) {
 
 /// Runs every script in both modes, several at once, and gives what they said.
 pub async fn judge_all(field: Field, probes: Vec<Probe>, asked: Asked) -> Vec<Verdict> {
-    let modes = [SessionMode::Pipe, SessionMode::Line];
-    judge_in(&modes, field, probes, asked).await
+    let modes = [SessionMode::Pipe, SessionMode::Line].map(Way::Session);
+    let groups = groups(&probes).into_iter();
+    let cases = groups.flat_map(|group| modes.map(|way| (group.clone(), way)));
+    judge_cases(field, cases.collect(), asked).await
 }
 
-/// The same in these modes.
-pub async fn judge_in(
-    modes: &[SessionMode],
-    field: Field,
-    probes: Vec<Probe>,
-    asked: Asked,
-) -> Vec<Verdict> {
-    let only = std::env::var("SHELLGLASS_TEST_ONLY").unwrap_or_default();
+/// Runs every script in one of two kinds of terminals: half of them each, and
+/// the other halves where the tests run as an ordinary user.
+pub async fn judge_in_terminals(field: Field, probes: Vec<Probe>) -> Vec<Verdict> {
+    let mut kinds = [SessionMode::Pty.into(), Way::OwnTerminal];
+    if !super::stage::is_root() {
+        kinds.reverse();
+    }
+    let groups = groups(&probes).into_iter();
+    let cases = groups.zip(kinds.into_iter().cycle());
+    judge_cases(field, cases.collect(), Asked::ByTheScript).await
+}
+
+async fn judge_cases(field: Field, given: Vec<(Vec<Probe>, Way)>, asked: Asked) -> Vec<Verdict> {
     let field = Arc::new(field);
     let places = Arc::new(Semaphore::new(CASES_AT_ONCE));
     let mut cases = JoinSet::new();
-    for mode in modes.iter().copied() {
-        for group in groups(&probes, &only) {
-            let (field, places, asked) = (field.clone(), places.clone(), asked.clone());
-            cases.spawn(async move {
-                let _place = places.acquire().await.unwrap();
-                field.judge(&group, mode, &asked).await
-            });
-        }
+    for (group, way) in given {
+        let (field, places, asked) = (field.clone(), places.clone(), asked.clone());
+        cases.spawn(async move {
+            let _place = places.acquire().await.unwrap();
+            field.judge(&group, way, &asked).await
+        });
     }
     let mut verdicts: Vec<Verdict> = cases.join_all().await.into_iter().flatten().collect();
     verdicts.sort_by(|a, b| a.name.cmp(&b.name));
@@ -281,9 +330,10 @@ pub async fn judge_in(
 }
 
 /// A script that checks what another one left comes after it.
-fn groups(probes: &[Probe], only: &str) -> Vec<Vec<Probe>> {
+fn groups(probes: &[Probe]) -> Vec<Vec<Probe>> {
+    let only = std::env::var("SHELLGLASS_TEST_ONLY").unwrap_or_default();
     let mut groups: Vec<Vec<Probe>> = Vec::new();
-    for probe in probes.iter().filter(|probe| probe.name.contains(only)) {
+    for probe in probes.iter().filter(|probe| probe.name.contains(&only)) {
         match groups.last_mut() {
             Some(last) if probe.name.contains("_2_") => last.push(probe.clone()),
             _ => groups.push(vec![probe.clone()]),

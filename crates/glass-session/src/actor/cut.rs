@@ -48,6 +48,7 @@ impl Actor {
                 self.learn_exports().await;
             }
         }
+        self.note_cut(policy).await;
         Cut {
             cwd: self.cut_directory(policy),
             env: self.cut_env(policy),

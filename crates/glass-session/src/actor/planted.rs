@@ -1,16 +1,17 @@
 //! Which repositories of the workspace the commands of a session may believe.
 //!
-//! Invariant: a repository is believed by a command only if it was there before
-//! any command with fewer rights ran, or was made by one with as many, or
-//! cannot make git execute anything.
+//! Invariant: a repository is believed by a command only if it was looked at,
+//! and was there before any command with fewer rights ran, or was made by one
+//! with as many, or cannot make git execute anything.
 
 use super::Actor;
 use crate::sandbox::has_walls;
 use glass_model::{Execution, LaunchId, SandboxKind, SandboxPolicy, ShellId};
-use glass_sandbox::{Distrust, GitLevel, Makers, Repositories};
+use glass_sandbox::{Distrust, GitLevel, Look, Makers, Plan, Repositories};
 use glass_spawn::tree;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Where a session keeps which repositories it believes, for the next daemon.
 const BELIEVED_FILE: &str = "believed";
@@ -19,21 +20,32 @@ const BELIEVED_FILE: &str = "believed";
 /// that has more than some other.
 const PLANTERS_MAX: usize = 32;
 
+/// Which repositories walls protect.
+enum Protected {
+    These(Vec<PathBuf>),
+    /// Those that walls will, which are not planned yet.
+    Foreseen,
+}
+
 /// What is known of who may have made which repositories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trust {
-    /// What was there when the first walls were planned, or was made since by
-    /// commands that had more rights than others; absent before any walls.
+    /// What was there when the first walls around it were planned, or was made
+    /// since by commands that had more rights than others; absent before any
+    /// walls.
     believed: Option<Repositories>,
-    /// Where git was kept from believing what it found, at the last look.
-    held_back: Vec<PathBuf>,
+    /// What git was kept from believing, at the last look.
+    last: Option<Distrust>,
     /// The rights of commands that ran behind walls and may have made some.
     planters: Vec<SandboxPolicy>,
     /// Whether one of those has begun since the last look.
     stale: bool,
-    /// Whether a command with more rights has begun since the last look, with
+    /// Whether one of those is in a session that was cut from this one, where
+    /// nobody says when it begins.
+    is_cut: bool,
+    /// When a command with more rights has begun since the last look, with
     /// nobody else there to make anything.
-    made: bool,
+    made: Option<SystemTime>,
     /// What the command that begins is kept from believing.
     distrust: Option<Distrust>,
 }
@@ -59,7 +71,7 @@ impl Trust {
     pub(super) fn passed_on(&self) -> Trust {
         Trust {
             stale: true,
-            made: false,
+            made: None,
             distrust: None,
             ..self.clone()
         }
@@ -67,11 +79,48 @@ impl Trust {
 }
 
 impl Actor {
-    /// The first walls are planned: what is there now was made by nobody behind
-    /// them.
-    pub(super) fn note_planned(&mut self, found: &[PathBuf]) {
-        if self.trust.believed.is_none() {
-            self.trust.believed = Some(Repositories::protected(found));
+    /// Walls are planned: what is there now, where nobody could write before,
+    /// was made by nobody behind them.
+    pub(super) async fn note_planned(&mut self, plan: &Plan) {
+        let protected = Protected::These(plan.repositories.clone());
+        self.note_places(plan.writable.clone(), protected).await;
+    }
+
+    /// A session is cut from this one, for a command with these rights.
+    pub(super) async fn note_cut(&mut self, policy: &SandboxPolicy) {
+        if !self.may_plant(policy) {
+            return;
+        }
+        let places = policy.readwrite_paths.iter().map(PathBuf::from);
+        let places = match policy.kind {
+            SandboxKind::WorkspaceReadOnly => places.collect(),
+            _ => {
+                let workspace = self.workspace.iter();
+                let workspace = workspace.map(|workspace| workspace.path().to_path_buf());
+                places.chain(workspace).collect()
+            }
+        };
+        self.note_places(places, Protected::Foreseen).await;
+        self.note_planter(policy).await;
+        self.trust.is_cut = true;
+    }
+
+    async fn note_places(&mut self, places: Vec<PathBuf>, protected: Protected) {
+        let believed = self.trust.believed.as_ref();
+        if places.is_empty() || believed.is_some_and(|believed| believed.has_noted(&places)) {
+            return;
+        }
+        let mut believed = believed.cloned().unwrap_or_default();
+        let noting = tokio::task::spawn_blocking(move || {
+            let protected = match protected {
+                Protected::These(paths) => paths,
+                Protected::Foreseen => glass_sandbox::protectable(&places),
+            };
+            believed.note(&places, &protected);
+            believed
+        });
+        if let Ok(believed) = noting.await {
+            self.trust.believed = Some(believed);
             self.keep_believed();
         }
     }
@@ -89,27 +138,39 @@ impl Actor {
     async fn weigh_repositories(&mut self, policy: &SandboxPolicy) {
         self.trust.distrust = None;
         let plants = self.may_plant(policy);
-        if self.trust.planters.is_empty() || self.trust.planters.as_slice() == [policy.clone()] {
+        let is_alone = match self.trust.planters.as_slice() {
+            [] => true,
+            [only] => only == policy,
+            _ => false,
+        };
+        if is_alone {
             if plants {
                 self.note_planter(policy).await;
-            } else {
+            } else if self.trust.believed.is_some() {
                 // Nobody else has been here since walls were planned.
-                self.trust.made = self.trust.believed.is_some();
+                self.trust.made.get_or_insert_with(SystemTime::now);
             }
             return;
         }
         if self.is_beyond_a_planter(policy) {
             let makers = self.makers(policy);
-            if self.trust.stale || makers == Makers::Alive || !self.trust.held_back.is_empty() {
+            let trust = &self.trust;
+            let may_have_changed = trust.stale || trust.is_cut || makers == Makers::Alive;
+            if may_have_changed || trust.last.is_some() {
                 self.look_for_planted(makers).await;
             }
             self.trust.stale |= makers == Makers::Alive;
-            self.trust.made = makers == Makers::Gone;
+            self.trust.made = match makers {
+                Makers::Alive => None,
+                Makers::Gone => self.trust.made.or_else(|| Some(SystemTime::now())),
+            };
         }
         if plants {
             self.note_planter(policy).await;
         }
-        if let Some(distrust) = &self.trust.distrust {
+        if let Some(distrust) = &self.trust.distrust
+            && !distrust.held_back.is_empty()
+        {
             let detail = distrust.remark();
             self.remark("repositories", detail);
         }
@@ -122,7 +183,10 @@ impl Actor {
         let Ok(bytes) = std::fs::read(path) else {
             return;
         };
-        self.trust.believed = Some(Repositories::decode(&bytes));
+        let mut believed = Repositories::decode(&bytes);
+        let workspace = self.workspace.as_ref();
+        believed.assume_noted(workspace.map(|workspace| workspace.path()));
+        self.trust.believed = Some(believed);
         self.trust.stale = true;
         for execution in executions {
             if self.may_plant(&execution.sandbox) {
@@ -138,28 +202,29 @@ impl Actor {
         }
     }
 
-    /// Finds what is in the workspace, if anything may have changed there.
+    /// Finds what is there now, and weighs it.
     async fn look_for_planted(&mut self, makers: Makers) {
-        let Some(found) = self.repositories_now().await else {
+        let Some(look) = self.repositories_now().await else {
+            // What cannot be weighed is as it was.
+            self.trust.distrust = self.trust.last.clone();
             return;
         };
-        self.learn_made(&found);
+        self.learn_made(&look);
         let believed = self.trust.believed.clone().unwrap_or_default();
         self.trust.stale = false;
         let weighing =
-            tokio::task::spawn_blocking(move || glass_sandbox::distrust(&believed, &found, makers));
+            tokio::task::spawn_blocking(move || glass_sandbox::distrust(&believed, &look, makers));
         self.trust.distrust = weighing.await.ok().flatten();
-        let held_back = self.trust.distrust.as_ref().map(|it| it.held_back.clone());
-        self.trust.held_back = held_back.unwrap_or_default();
+        self.trust.last = self.trust.distrust.clone();
     }
 
     /// A command that may make repositories begins. What commands with more
     /// rights have made before it is believed.
     async fn note_planter(&mut self, policy: &SandboxPolicy) {
-        if self.trust.made
-            && let Some(found) = self.repositories_now().await
+        if self.trust.made.is_some()
+            && let Some(look) = self.repositories_now().await
         {
-            self.learn_made(&found);
+            self.learn_made(&look);
         }
         self.trust.stale = true;
         self.add_planter(policy);
@@ -167,12 +232,16 @@ impl Actor {
 
     /// Believes what is new since the last look, if nobody with fewer rights
     /// can have made it.
-    fn learn_made(&mut self, found: &Repositories) {
-        if std::mem::take(&mut self.trust.made) {
-            let believed = self.trust.believed.get_or_insert_default();
-            believed.learn(found, &self.trust.held_back);
-            self.keep_believed();
-        }
+    fn learn_made(&mut self, look: &Look) {
+        let Some(since) = self.trust.made.take() else {
+            return;
+        };
+        let last = self.trust.last.as_ref();
+        let was_cut_short = last.is_some_and(|last| last.unseen.is_some()) || self.trust.is_cut;
+        let held_back = last.map_or(&[][..], |last| &last.held_back);
+        let believed = self.trust.believed.get_or_insert_default();
+        believed.learn(look, held_back, was_cut_short.then_some(since));
+        self.keep_believed();
     }
 
     fn add_planter(&mut self, policy: &SandboxPolicy) {
@@ -182,9 +251,9 @@ impl Actor {
         }
     }
 
-    async fn repositories_now(&self) -> Option<Repositories> {
-        let root = self.workspace.as_ref()?.path().to_path_buf();
-        let looking = tokio::task::spawn_blocking(move || Repositories::below(&root));
+    async fn repositories_now(&self) -> Option<Look> {
+        let believed = self.trust.believed.clone()?;
+        let looking = tokio::task::spawn_blocking(move || believed.look());
         looking.await.ok()
     }
 

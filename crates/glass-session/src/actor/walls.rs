@@ -50,7 +50,7 @@ impl Actor {
                 self.context
                     .repositories
                     .learn(&enclosure.plan.repositories);
-                self.note_planned(&enclosure.plan.repositories);
+                self.note_planned(&enclosure.plan).await;
                 self.report_plan(&enclosure);
                 let last = self.room.enclosure.replace(enclosure);
                 self.release(last);

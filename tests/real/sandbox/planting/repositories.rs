@@ -2,7 +2,7 @@
 //! wherever in the workspace it is; one that does nothing is no matter.
 
 use super::super::desk::{Desk, Ended, none, rw, rw_with_network};
-use super::super::runner::Field;
+use super::super::stage::Stage;
 use super::MODES;
 use glass_proto::agent::v1::SandboxPolicy;
 use glass_proto::shellglass::v1::SessionMode;
@@ -11,21 +11,13 @@ use shellglass_tests::Setup;
 /// Makes the workspace one without a repository, with a session that finds it
 /// like that.
 async fn bare_desk(mode: SessionMode) -> Desk {
-    let field = Field::open(Setup::default()).await;
-    let stage = field.stage(&[]);
-    std::fs::remove_dir_all(stage.workspace.join(".git")).unwrap();
-    let session = field.session(&stage, mode, None).await;
-    let session = session.expect("a session is made");
-    Desk {
-        session,
-        stage,
-        field,
-    }
+    let remove = |stage: &Stage| std::fs::remove_dir_all(stage.workspace.join(".git")).unwrap();
+    Desk::prepared(Setup::default(), mode, &[], remove).await
 }
 
 /// Writes a program that leaves a file outside, and names it in every way that
 /// git executes something.
-fn evil_at(desk: &Desk, repository: &str) -> String {
+pub(super) fn evil_at(desk: &Desk, repository: &str) -> String {
     let planted = desk.outside("planted");
     format!(
         "printf '#!/bin/sh\\ntouch {}\\n' > $WORKSPACE/e; chmod 755 $WORKSPACE/e; \
@@ -43,7 +35,7 @@ fn evil_at(desk: &Desk, repository: &str) -> String {
 const USES: &str = "git status; git -C $WORKSPACE status; mkdir -p sub; cd sub; git status; cd ..; \
     git st; git add -A; git diff; git checkout -- . ; git -p log; true";
 
-async fn is_held_back(desk: &Desk, more: SandboxPolicy, uses: &str) -> Ended {
+pub(super) async fn is_held_back(desk: &Desk, more: SandboxPolicy, uses: &str) -> Ended {
     let ended = desk.run(more, &format!("{uses}; false")).await;
     assert!(ended.refused.is_none(), "{ended:#?}");
     assert!(!desk.outside("planted").exists(), "{ended:#?}");
