@@ -9,7 +9,7 @@ mod repository;
 
 pub(crate) use config::{Relevant, relevant};
 pub(crate) use index::gitlinks;
-pub(crate) use inert::{is_inert, plain_config};
-pub(crate) use nested::{find_all as find_nested, find_work};
+pub(crate) use inert::{has_steps, is_inert, plain_config};
+pub(crate) use nested::{find_all as find_nested, find_work, modules};
 pub(crate) use protect::{protect, refuses_new};
-pub(crate) use repository::is_git_dir;
+pub(crate) use repository::{Found, Repository, is_git_dir};

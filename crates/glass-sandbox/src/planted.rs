@@ -14,7 +14,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::git::{gitlinks, is_inert};
+use crate::git::{Found, Repository, gitlinks, has_steps, is_inert, modules};
 use elsewhere::elsewhere;
 pub use known::{Look, Repositories};
 
@@ -41,11 +41,30 @@ fn linked(repository: &Path) -> Option<Vec<PathBuf>> {
     )
 }
 
+/// Every repository that this one leads git into: those that it lists, and
+/// those that it keeps in itself; none if they cannot be known.
+fn parts(repository: &Path) -> Option<Vec<PathBuf>> {
+    let mut parts = linked(repository)?;
+    match Repository::find(repository) {
+        Found::Repository(found) => parts.extend(modules(&found.common_dir)?),
+        Found::Link | Found::Nothing => return None,
+    }
+    Some(parts)
+}
+
 /// Where git finds a repository: the directory of its files, or itself.
 fn tree_of(repository: &Path) -> &Path {
     match repository.file_name().is_some_and(|name| name == ".git") {
         true => repository.parent().unwrap_or(repository),
         false => repository,
+    }
+}
+
+/// Whether a repository is amid something that executes more when it goes on.
+fn executes_steps(repository: &Path) -> bool {
+    match Repository::find(repository) {
+        Found::Repository(found) => has_steps(&found.git_dir),
+        Found::Link | Found::Nothing => false,
     }
 }
 
@@ -123,6 +142,16 @@ pub fn distrust(believed: &Repositories, look: &Look, makers: Makers) -> Option<
     let mut held: BTreeSet<PathBuf> = found.without(believed, makers).cloned().collect();
     if makers == Makers::Gone {
         held.retain(|path| !is_inert(path));
+    }
+    // Steps are no configuration, so nothing protects them.
+    held.extend(
+        found
+            .all
+            .keys()
+            .filter(|path| executes_steps(path))
+            .cloned(),
+    );
+    if makers == Makers::Gone {
         if held.is_empty() && look.unseen.is_none() {
             return None;
         }
@@ -132,7 +161,7 @@ pub fn distrust(believed: &Repositories, look: &Look, makers: Makers) -> Option<
         .all
         .keys()
         .filter(|path| !held.contains(*path))
-        .map(|path| (path, linked(path)))
+        .map(|path| (path, parts(path)))
         .collect();
     // One that is listed and was not found is unknown too.
     let is_unknown =
@@ -152,6 +181,8 @@ pub fn distrust(believed: &Repositories, look: &Look, makers: Makers) -> Option<
             break;
         }
     }
+    // Those that were made with few rights are the ones to do without.
+    rest.sort_by_key(|(path, _)| !believed.all.contains_key(*path));
     let safe = rest.iter().filter_map(|(path, _)| tree_of(path).to_str());
     let elsewhere = elsewhere(believed.roots());
     let safe = safe.take(SAFE_MAX).map(str::to_owned).chain(elsewhere);
@@ -278,6 +309,20 @@ mod tests {
     }
 
     #[test]
+    fn steps_that_execute_are_nobodys_own() {
+        let dir = tempfile::tempdir().unwrap();
+        repository(dir.path(), EVIL);
+        let believed = noted(dir.path(), &[".git"]);
+        std::fs::create_dir(dir.path().join(".git/rebase-merge")).unwrap();
+        let todo = dir.path().join(".git/rebase-merge/git-rebase-todo");
+        for (steps, is_held) in [("pick 1 exec\n# x y\n", false), ("pick 1 a\nx evil", true)] {
+            std::fs::write(&todo, steps).unwrap();
+            let held = distrust(&believed, &believed.look(), Makers::Gone);
+            assert_eq!(held.is_some(), is_held, "{steps}");
+        }
+    }
+
+    #[test]
     fn another_in_the_same_place_is_another() {
         let dir = tempfile::tempdir().unwrap();
         repository(dir.path(), EVIL);
@@ -318,7 +363,16 @@ mod tests {
         let hook = |at: &Path| std::fs::write(at.join(".git/hooks/pre-commit"), "x").unwrap();
         let common = |at: &Path| std::fs::write(at.join(".git/commondir"), "x").unwrap();
         let modules = |at: &Path| std::fs::create_dir(at.join(".git/modules")).unwrap();
-        let changes: [&dyn Fn(&Path); 3] = [&hook, &common, &modules];
+        let address = |at: &Path| {
+            std::fs::create_dir(at.join(".git/branches")).unwrap();
+            std::fs::write(at.join(".git/branches/origin"), "/tmp/x").unwrap();
+        };
+        let steps = |at: &Path| {
+            std::fs::create_dir(at.join(".git/rebase-merge")).unwrap();
+            let steps = "pick 0 x\n\texec touch /tmp/x\n";
+            std::fs::write(at.join(".git/rebase-merge/git-rebase-todo"), steps).unwrap();
+        };
+        let changes: [&dyn Fn(&Path); 5] = [&hook, &common, &modules, &address, &steps];
         let is_held = |at: &Path| {
             let look = Repositories::below(std::iter::once(at));
             distrust(&Repositories::default(), &look, Makers::Gone).is_some()

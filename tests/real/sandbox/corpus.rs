@@ -53,7 +53,11 @@ async fn every_script_of_our_own_gives_its_wanted_answer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_script_gives_its_wanted_answer_in_a_terminal() {
     let field = Field::open(leaky()).await;
-    let mut probes: Vec<Probe> = probe::given().into_iter().chain(probe::own()).collect();
+    // Of our own some must do, other ones for root than for an ordinary user:
+    // what a terminal changes of the walls is little, and each takes its time.
+    let own = probe::own().into_iter();
+    let own = own.skip(if is_root() { 0 } else { 2 }).step_by(4);
+    let mut probes: Vec<Probe> = probe::given().into_iter().chain(own).collect();
     probes.retain(|probe| !ABOUT_LIMITS.contains(&probe.name.as_str()));
     let verdicts = judge_in_terminals(field, probes).await;
     let mut wrong = wrong(&verdicts);

@@ -16,6 +16,12 @@ const LEADS_ELSEWHERE: &[&str] = &["gitdir", "modules", "worktrees"];
 /// The same, if it says anything else than this, as what walls stand on does.
 const LEADS_NOWHERE: &[(&str, &[u8])] = &[("commondir", b".\n"), ("config.worktree", b"")];
 
+/// Directories of addresses, as git had them before it had a configuration.
+const ADDRESSES: &[&str] = &["remotes", "branches"];
+
+/// The longest list of steps that is looked at.
+const STEPS_BYTES_MAX: u64 = 1 << 20;
+
 /// What a configuration may say without any consequence but for this
 /// repository's own files.
 const INERT: &[(&str, &str)] = &[
@@ -55,6 +61,32 @@ fn is_own(dot_git: &Path) -> bool {
         && is_named
         && !LEADS_ELSEWHERE.iter().any(|name| is_there(name))
         && LEADS_NOWHERE.iter().all(leads_nowhere)
+        && ADDRESSES.iter().all(|name| is_empty(&dot_git.join(name)))
+        && !has_steps(dot_git)
+}
+
+/// Whether there is nothing in a directory, or no directory.
+fn is_empty(directory: &Path) -> bool {
+    match directory.symlink_metadata() {
+        Err(_) => true,
+        Ok(found) => {
+            let first = std::fs::read_dir(directory).map(|mut entries| entries.next());
+            found.is_dir() && first.is_ok_and(|first| first.is_none())
+        }
+    }
+}
+
+/// Whether a rebase has been begun whose next steps execute something.
+pub(crate) fn has_steps(git_dir: &Path) -> bool {
+    let steps = git_dir.join("rebase-merge/git-rebase-todo");
+    match read_bounded(&steps, STEPS_BYTES_MAX) {
+        Ok(text) => text.split(|byte| *byte == b'\n').any(|line| {
+            let mut words = line.split(u8::is_ascii_whitespace);
+            let first = words.find(|word| !word.is_empty());
+            matches!(first, Some(b"exec" | b"x"))
+        }),
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
 }
 
 fn has_no_hooks(hooks: &Path) -> bool {

@@ -26,6 +26,9 @@ const DEPTH_MAX: usize = 32;
 /// The most repositories.
 const REPOSITORIES_MAX: usize = 256;
 
+/// The most directories that names of parts are made of.
+const MODULES_MAX: usize = 4096;
+
 /// How much is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
@@ -70,6 +73,36 @@ pub(crate) fn find_work(root: &Path) -> Nested {
 /// All repositories in and below a directory, and what was not looked at.
 pub(crate) fn find_all(root: &Path) -> Nested {
     search(root, Extent::Everything)
+}
+
+/// The git directories of a repository's parts, which it keeps in itself and
+/// enters without asking whose they are; none if there is too much to look at.
+pub(crate) fn modules(git_dir: &Path) -> Option<Vec<PathBuf>> {
+    let (mut found, mut looked_at) = (Vec::new(), 0);
+    let mut queue = vec![git_dir.join("modules")];
+    while let Some(directory) = queue.pop() {
+        looked_at += 1;
+        if looked_at > MODULES_MAX || queue.len() > MODULES_MAX {
+            return None;
+        }
+        if is_git_dir(&directory) {
+            queue.push(directory.join("modules"));
+            found.push(directory);
+            continue;
+        }
+        let entries = match std::fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if is_gone(error.kind()) => continue,
+            Err(_) => return None,
+        };
+        for entry in entries.take(ENTRIES_MAX) {
+            let entry = entry.ok()?;
+            if is_dir(&entry).ok()? {
+                queue.push(entry.path());
+            }
+        }
+    }
+    Some(found)
 }
 
 /// Directories that wait to be looked at.

@@ -189,6 +189,9 @@ fn guard_parts(draft: &mut Draft<'_>, git_dir: &Path) -> bool {
         done &= draft.reserve_file(&git_dir.join("config"), b"", Why::Git);
         done &= draft.reserve_directory(&git_dir.join("hooks"), Why::Git);
         done &= draft.reserve_file(&git_dir.join("commondir"), SELF_COMMON, Why::Git);
+        // Git takes addresses from there that its configuration does not have.
+        done &= draft.reserve_directory(&git_dir.join("remotes"), Why::Git);
+        done &= draft.reserve_directory(&git_dir.join("branches"), Why::Git);
     }
     // Also where nothing reads it yet: the next `git sparse-checkout` outside
     // would have git believe it.

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{Makers, linked, tree_of};
+use super::{Makers, parts, tree_of};
 use crate::git::{find_nested, plain_config};
 use crate::place::file_id;
 
@@ -164,7 +164,7 @@ impl Repositories {
                 look.unseen.get_or_insert(path);
                 break;
             }
-            queue.extend(linked(&path).unwrap_or_default());
+            queue.extend(parts(&path).unwrap_or_default());
             look.found.all.insert(path, identity);
         }
         look

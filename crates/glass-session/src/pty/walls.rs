@@ -9,6 +9,7 @@ use glass_model::{Mount, SandboxPolicy, Session};
 use glass_sandbox::Workspace;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use tokio::runtime::RuntimeFlavor;
 
 /// The walls of one terminal.
 pub(super) struct Walls {
@@ -41,7 +42,11 @@ impl Walls {
     /// Puts back what the host has undone, and covers what has come to be
     /// ignored.
     fn mend(&mut self) -> Result<(), String> {
-        let found = glass_sandbox::verify(&mut self.enclosure.plan);
+        let plan = &mut self.enclosure.plan;
+        if glass_sandbox::is_settled(plan) {
+            return Ok(());
+        }
+        let found = aside(|| glass_sandbox::verify(plan));
         match found.rebuild {
             Some(why) => Err(why),
             None => self.cover(&found.cover),
@@ -56,6 +61,14 @@ impl Walls {
             return Err("its walls cannot be mended".to_owned());
         };
         glass_spawn::cover(control, mounts).map_err(|error| error.to_string())
+    }
+}
+
+/// Looks at a disk, which may be slow, while others of this thread go on.
+fn aside<T>(look: impl FnOnce() -> T) -> T {
+    match tokio::runtime::Handle::current().runtime_flavor() {
+        RuntimeFlavor::MultiThread => tokio::task::block_in_place(look),
+        _ => look(),
     }
 }
 

@@ -37,42 +37,32 @@ async fn a_repository_that_is_hidden_from_a_look_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_repository_that_a_name_of_its_own_hides_is_not_believed() {
-    let desk = Desk::open(SessionMode::Pipe).await;
-    // Git finds it by a short name, and nobody by its whole one.
-    let evil = evil_at(&desk, "x");
-    let plant = format!(
-        "{evil}; part=$(printf '%0200d' 0); for i in $(seq 24); do mkdir $part; cd $part; done; \
-         mv $WORKSPACE/x . && cd $WORKSPACE"
-    );
-    desk.works(rw(), &plant).await;
-    let uses = "part=$(printf '%0200d' 0); for i in $(seq 24); do cd $part; done; cd x; git status";
-    is_held_back(&desk, none(), uses).await;
-    // A tree that deep is not left to whoever cleans up.
-    desk.works(none(), "cd $WORKSPACE; rm -rf 0*").await;
-}
-
-#[tokio::test]
 async fn a_repository_behind_too_much_to_look_at_is_not_believed() {
     let desk = Desk::open(SessionMode::Pipe).await;
-    let many = "mkdir many && cd many && seq 20100 | xargs mkdir && cd ..";
-    desk.works(rw(), many).await;
-    let ended = are_held_back(&desk, &["many/20100/x/y"]).await;
+    let evil = evil_at(&desk, "many/1/x/y");
+    // Harmless ones, more than are told apart.
+    let many = "git init -q --template= one && mkdir many && \
+        seq 300 | xargs -I{} cp -r one many/{}";
+    desk.works(rw(), &format!("{many} && {evil}")).await;
+    // The workspace's own is believed as ever.
+    let uses = "git status || exit 9; git init -q mine; git -C many/1/x/y status";
+    let ended = is_held_back(&desk, none(), uses).await;
+    assert!(ended.stderr.contains("dubious ownership"), "{ended:#?}");
     assert!(!ended.denials.is_empty(), "{ended:#?}");
-    // The workspace's own is believed, and so is what somebody with as many
-    // rights makes, and what nobody of this session can write to.
-    desk.works(none(), "git status").await;
-    desk.works(none(), "git init -q many/1/mine").await;
-    desk.works(none(), "git -C many/1/mine status").await;
-    let elsewhere = desk.run(none(), "git -C $OUTSIDE/main status").await;
-    let knows_patterns = desk.works(none(), "git --version").await;
-    let version = knows_patterns.split(' ').nth(2).unwrap_or_default();
-    let mut numbers = version
-        .split('.')
-        .map(|number| number.trim().parse::<u32>());
-    let mut number = || numbers.next().and_then(Result::ok).unwrap_or(0);
-    let knows_patterns = (number(), number()) >= (2, 46);
-    assert_eq!(elsewhere.code == Some(0), knows_patterns, "{elsewhere:#?}");
+    // So is what somebody with as many rights has made, and what nobody behind
+    // walls can write to, where git can be told of it.
+    let uses = "git -C mine status >&2 || exit 9; git --version; git -C $OUTSIDE/main status >&2";
+    let ended = desk.run(none(), uses).await;
+    let version = ended.stdout.split([' ', '.']).skip(2);
+    let version: Vec<u32> = version
+        .map_while(|number| number.trim().parse().ok())
+        .collect();
+    let is_told = version >= vec![2, 46];
+    assert_eq!(
+        ended.code,
+        Some(if is_told { 0 } else { 128 }),
+        "{ended:#?}"
+    );
 }
 
 #[tokio::test]
@@ -139,4 +129,61 @@ async fn a_repository_that_a_background_command_made_is_not_believed() {
     let ended = is_held_back(&desk, none(), "git -C made status").await;
     assert!(ended.stderr.contains("dubious ownership"), "{ended:#?}");
     assert_eq!(desk.works(none(), "git mine").await, "mine\n");
+}
+
+/// What git goes by in a repository that is there, beside its configuration.
+#[tokio::test]
+async fn a_part_of_a_repository_is_not_believed_either() {
+    let desk = Desk::open(SessionMode::Pipe).await;
+    // A part that is to be had from elsewhere, and is there already with hooks.
+    let evil = evil_at(&desk, "part");
+    let part = format!(
+        "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=b@c GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=b@c; \
+         {evil}; git init -q clean; git -C clean commit -q --allow-empty -m x; \
+         cd part; rm -rf .gitattributes .git/hooks/pre-commit; cd ..; \
+         git -c core.fsmonitor=false -C part fetch -q ../clean; \
+         mkdir -p .git/modules; git add clean; git mv clean sub 2>/dev/null || mv clean sub; \
+         printf '[submodule \"sub\"]\\n\\tpath = sub\\n\\turl = ./nowhere\\n' > .gitmodules; \
+         git rm -q --cached clean sub 2>/dev/null; git add sub .gitmodules; \
+         rm -rf sub; mkdir sub; mv part/.git .git/modules/sub"
+    );
+    desk.run(rw(), &part).await;
+    assert!(desk.inside(".git/modules/sub/hooks").exists());
+    assert!(
+        desk.works(rw(), "git ls-files -s sub")
+            .await
+            .starts_with("160000")
+    );
+    let ended = is_held_back(
+        &desk,
+        none(),
+        "git submodule update --init; git -C sub status",
+    )
+    .await;
+    assert!(ended.stderr.contains("dubious ownership"), "{ended:#?}");
+    desk.works(
+        none(),
+        "rm -rf .git/modules sub .gitmodules part; git reset -q --hard",
+    )
+    .await;
+    // Steps of a rebase that goes on.
+    let planted = desk.outside("planted");
+    let steps = format!(
+        "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=b@c GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=b@c; \
+         git commit -q --allow-empty -m two; git rebase -q -x 'exit 3' HEAD~1; \
+         echo 'exec touch {}' > .git/rebase-merge/git-rebase-todo; git status",
+        planted.display()
+    );
+    desk.works(rw(), &steps).await;
+    let ended = is_held_back(&desk, none(), "git rebase --continue").await;
+    assert!(ended.stderr.contains("dubious ownership"), "{ended:#?}");
+    desk.works(rw(), "git rebase --abort").await;
+    // Where there is nothing of that, all is as ever.
+    desk.works(none(), "git status").await;
+    for place in ["remotes", "branches"] {
+        let ended = desk
+            .run(rw(), &format!("echo URL: /evil > .git/{place}/origin"))
+            .await;
+        assert_ne!(ended.code, Some(0), "{place}: {ended:#?}");
+    }
 }
