@@ -151,10 +151,8 @@ pub fn distrust(believed: &Repositories, look: &Look, makers: Makers) -> Option<
             .filter(|path| executes_steps(path))
             .cloned(),
     );
-    if makers == Makers::Gone {
-        if held.is_empty() && look.unseen.is_none() {
-            return None;
-        }
+    if held.is_empty() && look.unseen.is_none() && makers == Makers::Gone {
+        return None;
     }
     let first: Vec<PathBuf> = held.iter().cloned().collect();
     let mut rest: Vec<(&PathBuf, Option<Vec<PathBuf>>)> = found
