@@ -149,7 +149,7 @@ fn is(danger: &Danger, words: &[Word]) -> bool {
     }
     let values = || arguments.iter().map(|word| word.value.as_str());
     let is_flag = |value: &str| value.len() > 1 && value.starts_with('-');
-    let first = values().position(|value| !is_flag(value));
+    let first = first_operand(arguments);
     let first_operand = first.map(|at| arguments[at].value.as_str());
     let flags_end = match (danger.leading, first) {
         (true, Some(first)) => first,
@@ -158,7 +158,11 @@ fn is(danger: &Danger, words: &[Word]) -> bool {
     let any = |list: &[String], test: &dyn Fn(&str) -> bool| {
         list.is_empty() || list.iter().any(|entry| test(entry))
     };
-    any(&danger.subcommands, &|entry| first_operand == Some(entry))
+    let bundled = arguments.first().is_some_and(|word| {
+        !is_flag(&word.value) && word.value.contains(|c| danger.bundle.contains(c))
+    });
+    (danger.bundle.is_empty() || bundled)
+        && any(&danger.subcommands, &|entry| first_operand == Some(entry))
         && any(&danger.flags, &|entry| {
             values().take(flags_end).any(|value| has_flag(value, entry))
         })
@@ -168,6 +172,22 @@ fn is(danger: &Danger, words: &[Word]) -> bool {
         && any(&danger.operands, &|entry| {
             values().any(|value| !is_flag(value) && is_place(entry, value))
         })
+}
+
+/// Flags that stand before a subcommand and take the next word, of any program
+/// that has subcommands. Others have none of these names with another meaning.
+const VALUES_BEFORE: [&str; 4] = ["-C", "--git-dir", "--work-tree", "--namespace"];
+
+/// Where the first argument stands that is no flag, and no value of one.
+fn first_operand(arguments: &[Word]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let value = arguments.get(at)?.value.as_str();
+        if value.len() < 2 || !value.starts_with('-') {
+            return Some(at);
+        }
+        at += 1 + usize::from(VALUES_BEFORE.contains(&value));
+    }
 }
 
 /// Whether a word is this flag, holds it in a cluster, or abbreviates it.

@@ -63,6 +63,7 @@ pub(crate) struct Danger {
     pub subcommands: Vec<String>,
     pub flags: Vec<String>,
     pub leading: bool,
+    pub bundle: String,
     pub words: Vec<String>,
     pub operands: Vec<String>,
     pub writes: Vec<String>,

@@ -16,11 +16,8 @@ pub(crate) type Refusal = String;
 /// whoever decides about the command inside.
 pub(crate) fn check(program: &Program, words: &[Word]) -> Result<(), Refusal> {
     let arguments = &words[program.prefix.len()..];
-    if program.free {
-        return Ok(());
-    }
     for word in arguments {
-        if word.expands {
+        if word.expands && !program.free {
             return Err(format!("`{}` expands", word.raw));
         }
         for text in &program.refused_text {
@@ -28,6 +25,9 @@ pub(crate) fn check(program: &Program, words: &[Word]) -> Result<(), Refusal> {
                 return Err(format!("`{text}` in `{}`", word.raw));
             }
         }
+    }
+    if program.free {
+        return Ok(());
     }
     match program.check {
         Check::Flags | Check::SingleDash => flags::check(program, arguments),

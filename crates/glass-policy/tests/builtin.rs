@@ -130,3 +130,40 @@ fn other_languages_are_never_allowed_and_still_searched_for_danger() {
         );
     }
 }
+
+/// Whoever allows a program does not mean that it runs any other.
+#[test]
+fn an_allowed_program_runs_no_other_by_its_arguments() {
+    let programs = ["git", "tar", "rsync", "fd", "split", "zip", "bat", "printf"];
+    let rule = |program: &str| {
+        format!("[[rule]]\nprefix = [\"{program}\"]\ndecision = \"allow\"\nreason = \"x\"\n")
+    };
+    let text: String = programs.map(rule).concat();
+    let rules = RuleSet::new().with(Layer::User, RuleFile::parse(&text).unwrap());
+    let cases = [
+        ("git commit -m x", Verdict::Allow),
+        ("git -C a rebase main", Verdict::Allow),
+        ("git rebase -ix id main", Verdict::Ask),
+        ("git -C a rebase --exe=id main", Verdict::Ask),
+        ("git --no-pager -c a=b log", Verdict::Ask),
+        ("git -C a -c a=b log", Verdict::Ask),
+        ("git bisect run id", Verdict::Ask),
+        ("tar xzf a.tgz", Verdict::Allow),
+        ("tar xf a --to-co=id", Verdict::Ask),
+        ("tar xvIf id a", Verdict::Ask),
+        ("rsync -av a b", Verdict::Allow),
+        ("rsync -ave id a b:c", Verdict::Ask),
+        ("fd -HIx id", Verdict::Ask),
+        ("split --filter=id a", Verdict::Ask),
+        ("zip -TT id a b", Verdict::Ask),
+        ("bat --pag=id a", Verdict::Ask),
+        ("printf '%s\\n' a", Verdict::Allow),
+        ("printf %d 'x[$(id)]'", Verdict::Ask),
+        ("printf %d 'x[`id`]'", Verdict::Ask),
+    ];
+    for (line, expected) in cases {
+        for shell in [ShellKind::Bash, ShellKind::Zsh] {
+            assert_eq!(verdict(line, shell, &rules), expected, "{shell:?}: {line}");
+        }
+    }
+}
