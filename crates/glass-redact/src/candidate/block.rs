@@ -14,6 +14,10 @@ const FIRST_BODY_BYTES_MIN: usize = 16;
 /// Shortest word that is the body, behind headers.
 const LATER_BODY_BYTES_MIN: usize = 40;
 
+/// Most words that a program puts before each line: a container's name and a
+/// bar, a time, a level.
+const PREFIX_WORDS_MAX: usize = 6;
+
 /// A block behind its first line.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
@@ -23,6 +27,10 @@ pub(crate) struct Block {
     /// Where the current word begins.
     word: Option<u64>,
     words: usize,
+    /// Words of the current line before the current one.
+    line_words: usize,
+    /// Words before the body on its first line.
+    prefix: usize,
     /// The length of the body's first word.
     width: Option<usize>,
     /// Whether the body's last line was seen.
@@ -39,6 +47,8 @@ impl Block {
             held_from: position,
             word: None,
             words: 0,
+            line_words: 0,
+            prefix: 0,
             width: None,
             is_last: false,
             is_escape: false,
@@ -47,6 +57,18 @@ impl Block {
 
     pub(super) fn step(&mut self, byte: Option<u8>, context: &Context<'_>) -> Step {
         let is_escaped = std::mem::replace(&mut self.is_escape, byte == Some(b'\\'));
+        let is_line_end = match byte {
+            Some(b'n' | b'r') => is_escaped,
+            byte => matches!(byte, Some(b'\n' | b'\r')),
+        };
+        let step = self.step_word(byte, is_escaped, context);
+        if is_line_end {
+            self.line_words = 0;
+        }
+        step
+    }
+
+    fn step_word(&mut self, byte: Option<u8>, is_escaped: bool, context: &Context<'_>) -> Step {
         let is_space = match byte {
             None => true,
             Some(b'n' | b'r' | b't') if is_escaped => true,
@@ -78,6 +100,8 @@ impl Block {
     fn take_word(&mut self, start: u64, byte: Option<u8>, context: &Context<'_>) -> Step {
         let word = context.hold.slice(start, context.position);
         self.words += 1;
+        let before = self.line_words;
+        self.line_words += 1;
         self.word = None;
         let body = strip(word);
         let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte);
@@ -89,6 +113,9 @@ impl Block {
             };
             if is_body && body.len() >= least {
                 self.width = Some(body.len());
+                if before <= PREFIX_WORDS_MAX {
+                    self.prefix = before;
+                }
                 return self.found(start, Some(self.rule), byte, context);
             }
             if self.words > BLOCK_HEADER_WORDS_MAX || word.starts_with(b"-----") {
@@ -97,6 +124,9 @@ impl Block {
             self.held_from = context.position;
             return Step::Open;
         };
+        if before < self.prefix && !body.starts_with(b"-----") {
+            return Step::Open;
+        }
         let is_check = body.starts_with(b"=") && body.len() <= 6;
         if is_body && (!self.is_last || is_check) {
             self.is_last |= body.len() < width;
@@ -130,18 +160,32 @@ impl Block {
     }
 }
 
-/// Without a sign or number that a program puts before each line.
+/// Without what a program puts before each line: a sign, a number, a file's name
+/// with a number.
 fn strip(word: &[u8]) -> &[u8] {
-    if let Some((b'>' | b'|' | b'#' | b'*', rest)) = word.split_first() {
+    // None of these is a letter of Base64.
+    let sign = |byte: &u8| b":|>#*".contains(byte);
+    if let Some(at) = word.iter().rposition(sign) {
+        return &word[at + 1..];
+    }
+    if let Some(rest) = behind_number(word) {
         return rest;
     }
-    let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    match word.get(digits) {
-        Some(b':' | b'|') if (1..=6).contains(&digits) => &word[digits + 1..],
-        Some(b'-') if (1..=6).contains(&digits) => &word[digits + 1..],
-        _ => match word.split_first() {
-            Some((b'-', rest)) if !rest.starts_with(b"-") => rest,
-            _ => word,
-        },
+    match word.split_first() {
+        Some((b'-', rest)) if !rest.starts_with(b"-") => rest,
+        _ => word,
     }
+}
+
+/// What stands behind `12-` at the beginning, or behind the last `-12-`.
+fn behind_number(word: &[u8]) -> Option<&[u8]> {
+    let dashes = word.iter().enumerate().filter(|(_, byte)| **byte == b'-');
+    let mut ends = dashes.map(|(at, _)| at).rev();
+    ends.find_map(|end| {
+        let digits = word[..end].iter().rev();
+        let digits = digits.take_while(|byte| byte.is_ascii_digit()).count();
+        let start = end - digits;
+        let is_alone = start == 0 || word[start - 1] == b'-';
+        ((1..=6).contains(&digits) && is_alone).then(|| &word[end + 1..])
+    })
 }

@@ -170,7 +170,7 @@ impl Keyed {
         self.name = Name {
             rule: 0,
             is_known: false,
-            is_flag: dashes > 0 && before.last().is_none_or(u8::is_ascii_whitespace),
+            is_flag: dashes > 0 && before.last().is_none_or(|byte| begins_word(*byte)),
             is_tag: before.last() == Some(&b'<'),
             is_upper: letters.all(u8::is_ascii_uppercase),
             is_first: matches!(
@@ -204,11 +204,14 @@ impl Keyed {
                 has_space,
                 is_escaped: false,
             }),
-            b',' if has_quote && self.name.is_definition => self.enter(Phase::Separator {
-                sign: b',',
-                has_space,
-                is_escaped: false,
-            }),
+            // `define('NAME', '…')` and `["--name", "…"]`.
+            b',' if has_quote && (self.name.is_definition || self.name.is_flag) => {
+                self.enter(Phase::Separator {
+                    sign: b',',
+                    has_space,
+                    is_escaped: false,
+                })
+            }
             b' ' | b'\t' => self.enter(Phase::Gap {
                 has_quote,
                 has_space: true,
@@ -249,6 +252,8 @@ impl Keyed {
                 self.begin(Start::Behind(b'\\'), sign, has_space, context)
             }
             b'"' | b'\'' | b'`' => self.begin(Start::Behind(byte), sign, has_space, context),
+            // Escaped more than once: JSON in JSON in a log.
+            b'\\' if is_escaped => Step::Open,
             _ if is_escaped => Step::nothing(),
             b' ' | b'\t' => self.enter(Phase::Separator {
                 sign,
@@ -318,6 +323,11 @@ impl Keyed {
 
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
+
+/// Whether a flag may stand right behind it.
+fn begins_word(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || b"\"'`([{<,;|".contains(&byte)
 }
 
 /// Whether it may stand behind a name that has a value.
