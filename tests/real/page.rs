@@ -6,3 +6,4 @@ mod glass;
 mod guard;
 mod mirror;
 mod reading;
+mod views;

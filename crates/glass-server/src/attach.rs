@@ -39,7 +39,7 @@ pub(crate) async fn attach(
         .await
         .map_err(refuse)?;
     let (sender, receiver) = mpsc::channel(MESSAGES_MAX);
-    let typing = tokio::spawn(take(writer, input));
+    let typing = tokio::spawn(take(writer, input, sender.clone()));
     tokio::spawn(async move {
         show(reader, sender).await;
         // Nobody sees any more what would be typed.
@@ -98,13 +98,25 @@ pub(crate) fn refuse(error: AttachError) -> Status {
 }
 
 /// Hands on what is typed until the client leaves.
-async fn take(mut writer: ViewWriter, mut input: Streaming<wire::AttachInput>) {
+async fn take(
+    mut writer: ViewWriter,
+    mut input: Streaming<wire::AttachInput>,
+    sender: mpsc::Sender<Result<wire::AttachOutput, Status>>,
+) {
     while let Ok(Some(message)) = input.message().await {
         match message.input {
             Some(Input::Data(bytes)) => writer.input(bytes).await,
             Some(Input::Resize(size)) => writer.resize(size.cols, size.rows).await,
-            // A view is opened once.
-            Some(Input::Open(_)) | None => {}
+            Some(Input::Binary(bytes)) => writer.binary(bytes).await,
+            Some(Input::Announce(command)) => writer.announce(command),
+            Some(Input::RefreshProperty(name)) => {
+                let answer = to_wire(writer.refresh(&name));
+                if sender.send(Ok(answer)).await.is_err() {
+                    return;
+                }
+            }
+            // A view is opened once, and has no use for the others.
+            Some(Input::Open(_) | Input::Note(_)) | None => {}
         }
     }
 }
@@ -130,7 +142,18 @@ async fn show(mut reader: ViewReader, sender: mpsc::Sender<Result<wire::AttachOu
 
 fn to_wire(shown: Shown) -> wire::AttachOutput {
     let output = match shown {
-        Shown::Opened { pid, cwd } => Output::Opened(wire::Opened { pid, cwd }),
+        Shown::Opened {
+            pid,
+            cwd,
+            name,
+            icon,
+        } => Output::Opened(wire::Opened {
+            pid,
+            cwd,
+            name,
+            icon: icon.to_owned(),
+        }),
+        Shown::Unsupported { name } => Output::Unsupported(wire::Unsupported { name }),
         Shown::Property { name, value } => Output::Property(wire::Property {
             name: name.to_owned(),
             value,

@@ -161,6 +161,7 @@ pub async fn serve(
         tokens.clone(),
         page.clone().unwrap_or_default(),
     );
+    let service_engine = engine.clone();
     let routes = routes(service).await?;
     let router = Server::builder()
         .initial_stream_window_size(WINDOW_BYTES)
@@ -196,11 +197,14 @@ pub async fn serve(
         }
         std::future::pending().await
     };
+    let leaving = service_engine;
     let outcome = tokio::select! {
         outcome = over_unix => outcome,
         outcome = over_tcp => outcome,
         () = stop => Ok(()),
     };
+    // Views end with us now, and that says nothing about their sessions.
+    leaving.leave_sessions();
     // Another daemon may be starting: its socket is not ours to remove, but it
     // cannot have one before we have let go of the data directory.
     if is_ours && let Err(error) = std::fs::remove_file(&socket) {

@@ -2,6 +2,7 @@
 //! that a person can see it beside what was written.
 
 mod markdown;
+mod sections;
 
 use crate::status;
 use glass_model::{
@@ -58,6 +59,7 @@ pub(crate) async fn read(
     let execution = engine.execution(&caller, id).map_err(status::lookup)?;
     let outcome = engine.veil(id).map_err(status::lookup)?;
     let outcome = outcome.outcome(&execution.outcome).into_owned();
+    let sections = engine.sections_of(&execution).map_err(status::lookup)?;
     let Ok(Ok(turn)) = tokio::time::timeout(TURN_DEADLINE, TURNS.acquire()).await else {
         let message = "too many texts are being read";
         let hint = "try again in a few seconds";
@@ -72,7 +74,7 @@ pub(crate) async fn read(
     // Much output is looked through, and that keeps a thread busy.
     let runtime = tokio::runtime::Handle::current();
     let read = move || {
-        let read = runtime.block_on(output.read(chars as usize));
+        let read = runtime.block_on(output.shown(sections, chars as usize));
         // A caller who has gone does not end what is under way.
         drop(turn);
         read

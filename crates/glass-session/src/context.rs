@@ -56,6 +56,9 @@ pub struct Settings {
     pub adapting: Option<Adapting>,
     /// How consoles look.
     pub console: glass_vt::console::Manner,
+    /// How long after its last view is closed a session is ended; absent where it
+    /// is not.
+    pub dispose_after_close: Option<Duration>,
     /// The other hosts, and the way to them.
     pub hosts: Hosts,
 }

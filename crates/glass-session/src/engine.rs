@@ -16,7 +16,9 @@ mod intact;
 mod output;
 mod overview;
 mod page;
+mod presence;
 mod projection;
+mod readable;
 mod search;
 mod start;
 mod terminal;
@@ -52,7 +54,9 @@ pub use hooks::Wording;
 pub use output::{Gathered, OutputFile};
 pub use overview::Totals;
 pub use page::{Name, OutputPage};
+pub(crate) use presence::Presence;
 pub use projection::{Late, Projection};
+pub(crate) use readable::{ADAPTED, speaks};
 pub use search::{Hit, SearchError, SearchSpec, Searched, Spot};
 pub use timeouts::Timeouts;
 pub use wait::{Held, WaitSpec, Waited};
@@ -91,6 +95,8 @@ struct Inner {
     shells: Vec<String>,
     /// The pages of the terminals folder.
     sheets: Mutex<terminals::Sheets>,
+    /// Who looks at which session.
+    views: Mutex<presence::Views>,
     /// How many executions hooks may be told of at once.
     telling: Arc<Semaphore>,
     keeper_lost: watch::Sender<bool>,

@@ -60,6 +60,8 @@ pub use errors::{
 pub use feed::Follower;
 pub use figures::{Family, Value};
 pub use gate::{CannotRemember, CheckSpec, Checked, Checking, Gatekeeping, Scrutiny, check};
+/// What makes events of known tools readable.
+pub use glass_adapt::Sections;
 /// Whether a process descends from another; here so that whoever listens needs
 /// no process tables of its own.
 pub use glass_spawn::tree::peer_descends_from as descends_from;
@@ -77,4 +79,6 @@ pub use redaction::{Redaction, Secrets, Veil};
 pub use sandbox::Sandboxing;
 pub use shells::NoShell;
 pub use text::incomplete_suffix;
-pub use view::{Access, AttachError, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter};
+pub use view::{
+    ANNOUNCED_BYTES_MAX, Access, AttachError, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter,
+};

@@ -6,17 +6,23 @@
 //! *terminal* is the PTY of a session.
 
 mod console;
+mod facts;
 mod mirror;
 mod terminal;
 
-use crate::engine::{Caller, Engine};
+use crate::engine::{Caller, Engine, Presence};
 use crate::errors::LookupError;
 use bytes::Bytes;
 use console::{ConsoleReader, ConsoleWriter};
+use facts::Facts;
 use glass_model::{EventIndex, Mode, SessionId};
 use glass_vt::console::Wish as ConsoleWish;
 use mirror::{MirrorReader, MirrorWriter};
+use std::sync::Arc;
 use terminal::{TerminalReader, TerminalWriter};
+
+/// The longest command that is announced, in bytes.
+pub const ANNOUNCED_BYTES_MAX: usize = 32 * 1024;
 
 /// Which view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +70,15 @@ pub enum Shown {
         pid: i32,
         /// Where the session is.
         cwd: String,
+        /// What the view is called.
+        name: String,
+        /// Which icon it has: `eye` where it only shows, else `terminal`.
+        icon: &'static str,
+    },
+    /// A property was asked for that this view does not have.
+    Unsupported {
+        /// Which.
+        name: String,
     },
     /// Something about the session.
     Property {
@@ -96,6 +111,16 @@ pub enum Shown {
 }
 
 impl Shown {
+    /// The view is there. Its name and icon are added when it is shown.
+    pub(crate) fn opened(pid: i32, cwd: String) -> Shown {
+        Shown::Opened {
+            pid,
+            cwd,
+            name: String::new(),
+            icon: "",
+        }
+    }
+
     /// Bytes of which it is not known when they happened.
     pub(crate) fn undated(bytes: Bytes) -> Shown {
         Shown::Bytes { bytes, at_ms: None }
@@ -133,7 +158,12 @@ fn name(kind: ViewKind) -> &'static str {
 }
 
 /// The end of a view that shows.
-pub struct ViewReader(Reader);
+pub struct ViewReader {
+    reader: Reader,
+    facts: Arc<Facts>,
+    /// Counts for as long as the view is open.
+    _presence: Presence,
+}
 
 enum Reader {
     Mirror(MirrorReader),
@@ -142,7 +172,10 @@ enum Reader {
 }
 
 /// The end of a view that is typed into.
-pub struct ViewWriter(Writer);
+pub struct ViewWriter {
+    writer: Writer,
+    facts: Arc<Facts>,
+}
 
 enum Writer {
     Mirror(MirrorWriter),
@@ -154,18 +187,23 @@ impl ViewReader {
     /// The next thing to show; none when the view is over. Dropping the future
     /// loses nothing.
     pub async fn next(&mut self) -> Result<Option<Shown>, LookupError> {
-        match &mut self.0 {
+        let mut shown = match &mut self.reader {
             Reader::Mirror(mirror) => mirror.next().await,
             Reader::Console(console) => console.next().await,
             Reader::Terminal(terminal) => terminal.next().await,
+        };
+        if let Ok(Some(Shown::Opened { name, icon, .. })) = &mut shown {
+            *name = self.facts.name();
+            *icon = self.facts.icon();
         }
+        shown
     }
 }
 
 impl ViewWriter {
     /// Takes what was typed, in order.
     pub async fn input(&mut self, bytes: Bytes) {
-        match &mut self.0 {
+        match &mut self.writer {
             Writer::Mirror(mirror) => mirror.input(&bytes),
             Writer::Console(console) => console.input(bytes).await,
             Writer::Terminal(terminal) => terminal.input(bytes).await,
@@ -174,11 +212,41 @@ impl ViewWriter {
 
     /// The terminal that shows the view has another size.
     pub async fn resize(&mut self, columns: u32, rows: u32) {
-        match &mut self.0 {
+        match &mut self.writer {
             // Accepted, and changes nothing.
             Writer::Mirror(_) => {}
             Writer::Console(console) => console.resize(columns, rows).await,
             Writer::Terminal(terminal) => terminal.resize(columns, rows).await,
+        }
+    }
+
+    /// Takes input that is no text, as reports of a mouse. A mirror takes it and
+    /// does nothing.
+    pub async fn binary(&mut self, bytes: Bytes) {
+        if !matches!(self.writer, Writer::Mirror(_)) {
+            self.input(bytes).await;
+        }
+    }
+
+    /// Shows a command in a mirror before the first one runs; later, and in other
+    /// views, nothing happens.
+    pub fn announce(&self, command: String) {
+        if let Writer::Mirror(mirror) = &self.writer
+            && command.len() <= ANNOUNCED_BYTES_MAX
+        {
+            mirror.announce(command);
+        }
+    }
+
+    /// What a property is now.
+    pub fn refresh(&self, name: &str) -> Shown {
+        const KNOWN: [&str; 4] = ["cwd", "initialCwd", "name", "icon"];
+        let known = KNOWN.into_iter().find(|known| *known == name);
+        match known.and_then(|known| Some((known, self.facts.property(known)?))) {
+            Some((name, value)) => Shown::Property { name, value },
+            None => Shown::Unsupported {
+                name: name.to_owned(),
+            },
         }
     }
 }
@@ -199,10 +267,28 @@ impl Engine {
                 why: "it is a terminal of its own",
             });
         }
+        let view = |reader: Reader, writer: Writer, kind: ViewKind| {
+            let facts = Arc::new(Facts::new(self, caller, &session, kind));
+            let reader = ViewReader {
+                reader,
+                facts: facts.clone(),
+                _presence: self.arrive(caller, &session.id),
+            };
+            (reader, ViewWriter { writer, facts })
+        };
         if session.mode == Mode::Pty {
             let (reader, writer) = terminal::open(self, caller, &session, spec).await?;
-            let reader = ViewReader(Reader::Terminal(reader));
-            return Ok((reader, ViewWriter(Writer::Terminal(writer))));
+            let only_shows = spec.access == Access::ReadOnly || spec.kind == Some(ViewKind::Mirror);
+            let kind = if only_shows {
+                ViewKind::Mirror
+            } else {
+                ViewKind::Terminal
+            };
+            return Ok(view(
+                Reader::Terminal(reader),
+                Writer::Terminal(writer),
+                kind,
+            ));
         }
         if spec.kind == Some(ViewKind::Terminal) {
             return Err(AttachError::NoSuchView {
@@ -214,11 +300,11 @@ impl Engine {
         // Who may not type has a mirror.
         if spec.kind == Some(ViewKind::Console) && spec.access == Access::Interactive {
             let (reader, writer) = console::open(self, caller, &session, spec).await?;
-            let reader = ViewReader(Reader::Console(reader));
-            return Ok((reader, ViewWriter(Writer::Console(writer))));
+            let writer = Writer::Console(writer);
+            return Ok(view(Reader::Console(reader), writer, ViewKind::Console));
         }
         let (reader, writer) = mirror::open(self, caller, &session, spec.from).await?;
-        let reader = ViewReader(Reader::Mirror(reader));
-        Ok((reader, ViewWriter(Writer::Mirror(writer))))
+        let writer = Writer::Mirror(writer);
+        Ok(view(Reader::Mirror(reader), writer, ViewKind::Mirror))
     }
 }

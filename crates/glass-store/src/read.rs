@@ -166,6 +166,27 @@ impl Store {
         )
     }
 
+    /// The first remarks about one execution, at most `max`. All events of its
+    /// session are looked at, so this is for few executions.
+    pub fn remarks(
+        &self,
+        id: &SessionId,
+        shell: ShellId,
+        max: usize,
+    ) -> Result<Vec<Event>, ReadError> {
+        let sql = format!(
+            "{} WHERE session = (SELECT row FROM sessions WHERE id = ?1) AND shell_id = ?2 \
+             AND kind = {} ORDER BY idx LIMIT ?3",
+            row::event::SELECT,
+            row::event::STATUS
+        );
+        events(
+            &self.reader(),
+            &sql,
+            (id.as_str(), shell.0, saturate(max as u64)),
+        )
+    }
+
     /// The events of one execution that hold output, kept or dropped, from
     /// `from_position` of its whole output on. The first may begin before it.
     /// Late background output is included. Bounded as [`Store::events`] is.

@@ -118,11 +118,31 @@ impl Mirror {
     }
 
     /// Ends a replay, or its absence: a mirror that has nothing to show shows a
-    /// prompt.
-    pub fn settle(&mut self, out: &mut Vec<u8>) {
+    /// prompt. Says whether it had nothing.
+    pub fn settle(&mut self, out: &mut Vec<u8>) -> bool {
         self.end_replay();
-        if self.state == State::Opened {
+        let had_nothing = self.state == State::Opened;
+        if had_nothing {
             self.prompt(out);
+        }
+        had_nothing
+    }
+
+    /// The bytes that show a command at the prompt before it runs.
+    pub fn announcement(command: &str, out: &mut Vec<u8>) {
+        command_line(command, out);
+        show_command(command, out);
+    }
+
+    /// A command begins for which something was announced. Where that was this
+    /// command, the rest of it follows; else it has a prompt of its own.
+    pub fn show_announced(&mut self, announced: &str, command: &str, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"\r\n");
+        if announced == command {
+            self.run(out);
+        } else {
+            self.prompt(out);
+            self.command(command, out);
         }
     }
 
@@ -150,9 +170,13 @@ impl Mirror {
             State::Running => self.exit(None, out),
             State::Prompt => {}
         }
-        command_line(command, out);
-        show_command(command, out);
+        Mirror::announcement(command, out);
         out.extend_from_slice(b"\r\n");
+        self.run(out);
+    }
+
+    /// Output begins.
+    fn run(&mut self, out: &mut Vec<u8>) {
         marker(b"C", out);
         self.state = State::Running;
         self.begin_output();

@@ -21,6 +21,7 @@ mod redaction;
 mod sandbox;
 mod settings;
 mod show;
+mod views;
 
 pub(crate) use environment::of_this_process as variables;
 pub(crate) use error::ConfigError;

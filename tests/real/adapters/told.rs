@@ -3,6 +3,7 @@
 use super::Bench;
 use crate::mcp_lines::Mcp;
 use crate::terminals::viewer::{Viewer, open};
+use glass_proto::shellglass::v1::ReadTextRequest;
 use serde_json::json;
 use shellglass_tests::PATIENCE;
 use shellglass_tests::calls::success;
@@ -93,4 +94,40 @@ async fn people_who_watch_see_sections_and_the_journal_has_the_events() {
     let ran = bench.run("codex exec --json x").await;
     assert!(success(ran).stdout.contains("agent_message"));
     viewer.until("agent_message").await;
+}
+
+#[tokio::test]
+async fn a_person_reads_the_sections_that_the_agent_read() {
+    let bench = Bench::new(BARE).await;
+    let mut mcp = Mcp::start(&bench.daemon);
+    let mut client = bench.session.client.clone();
+    for (command, is_readable) in [
+        ("codex 'fix it'", true),
+        ("claude -p explain", true),
+        // Who asks for events by name gets events.
+        ("codex exec --json x", false),
+    ] {
+        let (told, fields) = mcp.call("execute_command", json!({"command": command}));
+        let id = fields["shell_id"].as_u64().unwrap();
+        let request = ReadTextRequest {
+            shell_id: u32::try_from(id).unwrap(),
+            markdown_for: "context".to_owned(),
+            ..ReadTextRequest::default()
+        };
+        let read = client.read_text(request).await.unwrap().into_inner();
+        assert!(
+            told.starts_with(&read.output),
+            "{command}: {told}\n{}",
+            read.output
+        );
+        assert_eq!(
+            read.output.contains("[assistant]\n"),
+            is_readable,
+            "{command}"
+        );
+        let is_event = read.output.starts_with("{\"type\":");
+        assert_eq!(is_event, !is_readable, "{command}");
+        assert_eq!(json!(read.next_offset), fields["next_offset"], "{command}");
+        assert!(read.markdown.contains(&read.output), "{command}");
+    }
 }

@@ -58,7 +58,10 @@ async fn a_change_of_directory_is_told() {
     let session = glass.session("person");
     let (mut mirror, _, _) = glass.mirror(&session).await;
     glass.run(&session, "cd /");
-    let told = mirror.message("property").await;
+    let mut told = mirror.message("property").await;
+    if told["name"] == "name" {
+        told = mirror.message("property").await;
+    }
     assert_eq!(
         told,
         json!({ "type": "property", "name": "cwd", "value": "/" })
@@ -199,8 +202,10 @@ async fn a_view_that_does_not_read_slows_nobody() {
     let mut bytes = 0;
     let mut tail = Vec::new();
     while !tail.ends_with(PROMPT.as_bytes()) {
-        let Some(Message::Binary(piece)) = awake.next().await else {
-            panic!("the view was closed");
+        let piece = match awake.next().await {
+            Some(Message::Binary(piece)) => piece,
+            Some(Message::Text(_)) => continue,
+            other => panic!("{other:?} after {bytes}"),
         };
         bytes += piece.len();
         tail.extend_from_slice(&piece);
@@ -213,6 +218,7 @@ async fn a_view_that_does_not_read_slows_nobody() {
     while late < bytes {
         match asleep.next().await {
             Some(Message::Binary(piece)) => late += piece.len(),
+            Some(Message::Text(_)) => {}
             other => panic!("{other:?} after {late} of {bytes}, {fast:?}"),
         }
     }

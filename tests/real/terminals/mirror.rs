@@ -1,10 +1,11 @@
 //! The mirror: what a terminal that only watches is shown.
 
 use super::viewer::{Viewer, open};
+use glass_proto::shellglass::v1::attach_input::Input;
 use glass_proto::shellglass::v1::attach_output::Output;
 use glass_proto::shellglass::v1::{
-    AttachOpen, CreateSessionRequest, Opened, Property, Ready, Session, SessionMode, SessionRef,
-    View,
+    AttachNote, AttachOpen, CreateSessionRequest, Empty, Opened, Property, Ready, Session,
+    SessionMode, SessionRef, Unsupported, View, attach_note,
 };
 use shellglass_tests::calls::refused;
 use shellglass_tests::{Daemon, PATIENCE, TestSession};
@@ -40,6 +41,8 @@ async fn a_mirror_opens_in_a_fixed_order() {
             Output::Opened(Opened {
                 pid: -1,
                 cwd: cwd.clone(),
+                name: "bash".to_owned(),
+                icon: "eye".to_owned(),
             }),
             Output::Data(opening(&cwd).into_bytes().into()),
             Output::Property(Property {
@@ -314,5 +317,43 @@ async fn a_view_that_cannot_be_had_is_refused() {
     ] {
         let opened = Viewer::try_open(&session.client, asked).await;
         refused(opened.map(|_| ()), code);
+    }
+}
+
+/// What terminals are sent over gRPC is accepted as over WebSocket.
+#[tokio::test]
+async fn a_mirror_answers_what_can_be_refreshed_and_accepts_the_rest() {
+    let daemon = Daemon::start("");
+    let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    let mut viewer = Viewer::open(&session.client, open(&session)).await;
+    viewer.ready().await;
+    let clear = attach_note::Note::ClearBuffer(Empty {});
+    let unicode = attach_note::Note::UnicodeVersion("11".to_owned());
+    for note in [clear, unicode] {
+        let note = Some(note);
+        viewer.send(Input::Note(AttachNote { note })).await;
+    }
+    viewer.send(Input::Binary(vec![0x1b, 0xff].into())).await;
+    viewer.send(Input::Announce("echo a".to_owned())).await;
+    viewer.until("echo a").await;
+    for name in ["shape", "icon", "initialCwd"] {
+        viewer.send(Input::RefreshProperty(name.to_owned())).await;
+    }
+    let cwd = daemon.home().to_string_lossy().into_owned();
+    let property = |name: &str, value: &str| {
+        Output::Property(Property {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        })
+    };
+    let unsupported = Output::Unsupported(Unsupported {
+        name: "shape".to_owned(),
+    });
+    for expected in [
+        unsupported,
+        property("icon", "eye"),
+        property("initialCwd", &cwd),
+    ] {
+        assert_eq!(viewer.step().await, Some(expected));
     }
 }

@@ -80,7 +80,8 @@ impl Viewer {
 
     /// Reads until the replay is done.
     pub async fn ready(&mut self) {
-        while !matches!(self.others.last(), Some(Output::Ready(_))) {
+        let is_ready = |other: &Output| matches!(other, Output::Ready(_));
+        while !self.others.iter().any(is_ready) {
             self.step().await.expect("the view goes on");
         }
     }
@@ -131,7 +132,8 @@ impl Viewer {
         self.send(Input::Resize(Resize { cols, rows })).await;
     }
 
-    async fn send(&self, input: Input) {
+    /// Says something to the view.
+    pub async fn send(&self, input: Input) {
         let message = AttachInput { input: Some(input) };
         self.input
             .send(message)

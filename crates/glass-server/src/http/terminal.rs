@@ -46,7 +46,7 @@ async fn run(glass: Arc<Glass>, caller: Caller, mut socket: Socket) -> Result<()
     };
     let watched = Watched::new(glass, caller, &init).await;
     match watched {
-        Ok(watched) => watched.show(socket, Flow::new(init.window_bytes)).await,
+        Ok(watched) => watched.show(socket, init).await,
         Err(refused) => socket.fail(&words(refused)).await,
     }
 }
@@ -107,11 +107,15 @@ impl Watched {
     }
 
     /// Shows until the view is over or nobody looks.
-    async fn show(mut self, mut socket: Socket, mut flow: Flow) -> Result<(), Gone> {
+    async fn show(mut self, mut socket: Socket, init: Init) -> Result<(), Gone> {
+        let mut flow = Flow::new(init.window_bytes);
         let (mut reader, mut writer) = match self.open().await {
             Ok(opened) => opened,
             Err(refused) => return socket.fail(&words(refused)).await,
         };
+        if !init.command.is_empty() {
+            writer.announce(init.command);
+        }
         loop {
             tokio::select! {
                 shown = reader.next(), if flow.has_room() => match shown {
@@ -134,8 +138,11 @@ impl Watched {
                 said = socket.hear() => match said? {
                     Said::Bytes(bytes) => writer.input(bytes).await,
                     Said::Text(text) => match Control::read(&text) {
-                        Ok(Control::Resize { columns, rows }) => writer.resize(columns, rows).await,
                         Ok(Control::Ack(bytes)) => flow.acknowledged(bytes),
+                        Ok(Control::Refresh(name)) => {
+                            self.tell(&mut socket, writer.refresh(&name), &mut flow).await?;
+                        }
+                        Ok(control) => obey(&mut writer, control).await,
                         Err(why) => {
                             socket.tell(&json!({ "type": "error", "message": why })).await?;
                         }
@@ -151,8 +158,18 @@ impl Watched {
                 flow.sent(bytes.len());
                 return socket.show(bytes).await;
             }
-            Shown::Opened { pid, cwd } => {
-                json!({ "type": "opened", "pid": pid, "cwd": cwd, "sessionId": self.session })
+            Shown::Opened {
+                pid,
+                cwd,
+                name,
+                icon,
+            } => json!({
+                "type": "opened", "pid": pid, "cwd": cwd, "sessionId": self.session,
+                "name": name, "icon": icon,
+            }),
+            Shown::Unsupported { name } => {
+                let message = format!("property '{}': not supported", name.escape_debug());
+                json!({ "type": "unsupported", "name": name, "message": message })
             }
             Shown::Property { name, value } => {
                 json!({ "type": "property", "name": name, "value": value })
@@ -168,6 +185,18 @@ impl Watched {
             Shown::Exited { code } => json!({ "type": "exit", "code": code }),
         };
         socket.tell(&told).await
+    }
+}
+
+/// Does what a client says to a view.
+async fn obey(writer: &mut ViewWriter, control: Control) {
+    match control {
+        Control::Resize { columns, rows } => writer.resize(columns, rows).await,
+        Control::Binary(bytes) => writer.binary(bytes.into()).await,
+        Control::Command(command) => writer.announce(command),
+        // Answered where they are read.
+        Control::Ack(_) | Control::Refresh(_) => {}
+        Control::Nothing => {}
     }
 }
 

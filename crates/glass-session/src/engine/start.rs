@@ -65,6 +65,7 @@ impl Engine {
             cursors: Mutex::new(BTreeMap::new()),
             shells,
             sheets: Mutex::default(),
+            views: Mutex::default(),
             telling: Arc::new(Semaphore::new(TELLING_MAX)),
             keeper_lost: watch::Sender::new(false),
         }));

@@ -3,6 +3,7 @@
 //! A task of its own reads by cursor over the journal and holds nothing else, so
 //! opening a mirror, or leaving one unread, changes nothing for the session.
 
+mod announced;
 pub(super) mod extent;
 mod painting;
 mod readable;
@@ -10,8 +11,12 @@ mod readable;
 use super::Shown;
 use crate::engine::{Caller, Engine};
 use crate::errors::LookupError;
+use announced::Announced;
+use bytes::Bytes;
 use glass_model::{EventIndex, Session, SessionId};
+use glass_vt::mirror::Mirror;
 use painting::Painting;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Ctrl+C, as a terminal sends it.
@@ -26,6 +31,10 @@ const SHOWN_MAX: usize = 1;
 pub(super) struct MirrorReader {
     shown: mpsc::Receiver<Result<Shown, LookupError>>,
     flashes: mpsc::Receiver<()>,
+    announced: Arc<Announced>,
+    announcements: mpsc::Receiver<String>,
+    /// Whether the history was shown: only then is something shown beside it.
+    is_ready: bool,
 }
 
 pub(super) struct MirrorWriter {
@@ -33,6 +42,7 @@ pub(super) struct MirrorWriter {
     caller: Caller,
     id: SessionId,
     flash: mpsc::Sender<()>,
+    announce: mpsc::Sender<String>,
 }
 
 /// Opens a mirror from an event on. What happens from here on is shown once: the
@@ -44,24 +54,47 @@ pub(super) async fn open(
     from: EventIndex,
 ) -> Result<(MirrorReader, MirrorWriter), LookupError> {
     let painting = Painting::begin(engine, caller, session, from).await?;
+    let announced = painting.announced();
     let (sender, shown) = mpsc::channel(SHOWN_MAX);
     tokio::spawn(painting.run(sender));
     let (flash, flashes) = mpsc::channel(FLASHES_MAX);
+    // There is one first command.
+    let (announce, announcements) = mpsc::channel(1);
     let writer = MirrorWriter {
         engine: engine.clone(),
         caller: caller.clone(),
         id: session.id.clone(),
         flash,
+        announce,
     };
-    Ok((MirrorReader { shown, flashes }, writer))
+    let reader = MirrorReader {
+        shown,
+        flashes,
+        announced,
+        announcements,
+        is_ready: false,
+    };
+    Ok((reader, writer))
 }
 
 impl MirrorReader {
     pub(super) async fn next(&mut self) -> Result<Option<Shown>, LookupError> {
-        tokio::select! {
-            shown = self.shown.recv() => shown.transpose(),
-            // A writer that is gone types nothing.
-            Some(()) = self.flashes.recv() => Ok(Some(Shown::ReadOnlyInput)),
+        loop {
+            tokio::select! {
+                shown = self.shown.recv() => {
+                    self.is_ready |= matches!(shown, Some(Ok(Shown::Ready { .. })));
+                    return shown.transpose();
+                }
+                // A writer that is gone types nothing.
+                Some(()) = self.flashes.recv() => return Ok(Some(Shown::ReadOnlyInput)),
+                Some(command) = self.announcements.recv(), if self.is_ready => {
+                    let mut out = Vec::new();
+                    Mirror::announcement(&command, &mut out);
+                    if self.announced.announce(command) {
+                        return Ok(Some(Shown::undated(Bytes::from(out))));
+                    }
+                }
+            }
         }
     }
 }
@@ -78,6 +111,11 @@ impl MirrorWriter {
             // One that waits says the same.
             let _ = self.flash.try_send(());
         }
+    }
+
+    pub(super) fn announce(&self, command: String) {
+        // The first one counts.
+        let _ = self.announce.try_send(command);
     }
 
     fn has_command(&self) -> bool {

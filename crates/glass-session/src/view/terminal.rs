@@ -71,7 +71,7 @@ pub(super) async fn open(
         handle: handle.clone(),
         id,
         client,
-        opened: Some(Shown::Opened { pid, cwd }),
+        opened: Some(Shown::opened(pid, cwd)),
         next_frame: Instant::now(),
         asked_for_screen: false,
         over: false,

@@ -22,7 +22,7 @@ const COMMAND_START: i64 = 2;
 const EXIT: i64 = 3;
 const CWD: i64 = 4;
 const DISPOSED: i64 = 5;
-const STATUS: i64 = 6;
+pub(crate) const STATUS: i64 = 6;
 const APPROVAL_PENDING: i64 = 7;
 
 /// What a body is in columns.

@@ -11,6 +11,7 @@ use super::limits::LimitSettings;
 use super::policy::{ApprovalSettings, PolicySettings};
 use super::redaction::RedactionSettings;
 use super::sandbox::SandboxSettings;
+use super::views::ViewSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::collections::BTreeMap;
@@ -48,6 +49,8 @@ pub(crate) struct Settings {
     pub console: ConsoleSettings,
     /// Other machines that sessions can be on.
     pub hosts: HostSettings,
+    /// What closing a view means for its session.
+    pub views: ViewSettings,
 }
 
 /// The daemon itself.

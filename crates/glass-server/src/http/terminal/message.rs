@@ -1,6 +1,6 @@
 //! What a client says to a view, in text frames.
 
-use glass_session::{ConsoleWish, PROMPT_BYTES_MAX};
+use glass_session::{ANNOUNCED_BYTES_MAX, ConsoleWish, PROMPT_BYTES_MAX};
 use serde_json::{Map, Value};
 
 /// The longest id or word that is looked at, in bytes.
@@ -22,6 +22,8 @@ pub(super) struct Init {
     pub(super) window_bytes: u64,
     /// How a console is to look.
     pub(super) console: ConsoleWish,
+    /// What a mirror shows before the first command runs; empty for nothing.
+    pub(super) command: String,
 }
 
 /// How it wants to see it.
@@ -41,6 +43,14 @@ pub(super) enum Control {
     Resize { columns: u32, rows: u32 },
     /// So many bytes more have been shown.
     Ack(u64),
+    /// A property is wanted as it is now.
+    Refresh(String),
+    /// Input that is no text.
+    Binary(Vec<u8>),
+    /// A mirror is to show this command before the first one runs.
+    Command(String),
+    /// What terminals are told and a view has no use for: it is accepted.
+    Nothing,
 }
 
 impl Init {
@@ -68,6 +78,7 @@ impl Init {
             view,
             window_bytes: number(&message, "windowBytes")?,
             console: console(&message)?,
+            command: text_of(&message, "command", ANNOUNCED_BYTES_MAX)?.unwrap_or_default(),
         })
     }
 }
@@ -82,6 +93,19 @@ impl Control {
                 Ok(Control::Resize { columns, rows })
             }
             "ack" => number(&message, "bytes").map(Control::Ack),
+            "refresh" => {
+                let name = word(&message, "name")?;
+                name.map(Control::Refresh)
+                    .ok_or_else(|| "refresh names a property".to_owned())
+            }
+            "binary" => binary(&message).map(Control::Binary),
+            "command" => {
+                let command = text_of(&message, "command", ANNOUNCED_BYTES_MAX)?;
+                command
+                    .map(Control::Command)
+                    .ok_or_else(|| "command has a command".to_owned())
+            }
+            "clear" | "unicode" | "set" => Ok(Control::Nothing),
             other => Err(format!("there is no message '{}'", other.escape_debug())),
         }
     }
@@ -100,10 +124,10 @@ fn kind(message: &Map<String, Value>) -> Result<String, String> {
 }
 
 fn word(message: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
-    text(message, key, WORD_BYTES_MAX)
+    text_of(message, key, WORD_BYTES_MAX)
 }
 
-fn text(
+fn text_of(
     message: &Map<String, Value>,
     key: &str,
     bytes_max: usize,
@@ -111,7 +135,7 @@ fn text(
     match message.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.len() <= bytes_max => Ok(Some(text.clone())),
-        Some(_) => Err(format!("{key} is a short text")),
+        Some(_) => Err(format!("{key} is a text of at most {bytes_max} bytes")),
     }
 }
 
@@ -129,12 +153,20 @@ fn console(message: &Map<String, Value>) -> Result<ConsoleWish, String> {
         None | Some(Value::Null) => Ok(ConsoleWish::default()),
         Some(Value::Object(look)) => Ok(ConsoleWish {
             prompt: flag(look, "prompt")?,
-            template: text(look, "promptTemplate", PROMPT_BYTES_MAX)?,
+            template: text_of(look, "promptTemplate", PROMPT_BYTES_MAX)?,
             dims_commands: flag(look, "hiddenEcho")?,
             shows_exit: flag(look, "showExit")?,
         }),
         Some(_) => Err("console is a JSON object".to_owned()),
     }
+}
+
+/// Bytes as a terminal in a browser has them: one character for each.
+fn binary(message: &Map<String, Value>) -> Result<Vec<u8>, String> {
+    let data = text_of(message, "data", usize::MAX)?.unwrap_or_default();
+    let bytes = data.chars().map(|c| u8::try_from(u32::from(c)));
+    let bytes: Result<Vec<u8>, _> = bytes.collect();
+    bytes.map_err(|_| "data has one character for each byte, up to U+00FF".to_owned())
 }
 
 /// A number that JSON carries as such or, where it is wide, as text.
@@ -178,6 +210,7 @@ mod tests {
                 view: View::Default,
                 window_bytes: 0,
                 console: ConsoleWish::default(),
+                command: String::new(),
             }
         );
         let mirror = r#"{"type":"init","sessionId":"s-1","view":"mirror"}"#;
@@ -238,6 +271,14 @@ mod tests {
         let ack = Control::read(r#"{"type":"ack","bytes":12}"#);
         assert_eq!(ack, Ok(Control::Ack(12)));
         assert!(Control::read(r#"{"type":"input"}"#).is_err());
+        for nothing in ["clear", "unicode", "set"] {
+            let read = Control::read(&format!(r#"{{"type":"{nothing}","name":"x"}}"#));
+            assert_eq!(read, Ok(Control::Nothing));
+        }
+        let binary = Control::read(r#"{"type":"binary","data":"a\u00ff"}"#);
+        assert_eq!(binary, Ok(Control::Binary(vec![b'a', 0xff])));
+        assert!(Control::read(r#"{"type":"binary","data":"\u0100"}"#).is_err());
+        assert!(Control::read(r#"{"type":"refresh"}"#).is_err());
     }
 
     proptest! {

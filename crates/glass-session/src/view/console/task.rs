@@ -59,10 +59,7 @@ impl Task {
         let mut console = Console::open(manner, &session.cwd, size, &mut out);
         let cwd = session.cwd.clone();
         let ready = VecDeque::from([
-            Shown::Opened {
-                pid: NO_PID,
-                cwd: cwd.clone(),
-            },
+            Shown::opened(NO_PID, cwd.clone()),
             Shown::undated(Bytes::from(std::mem::take(&mut out))),
             Shown::Property {
                 name: "initialCwd",

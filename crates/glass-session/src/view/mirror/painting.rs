@@ -1,15 +1,18 @@
 //! Draws a session's history, and then what happens.
 
+use super::announced::Announced;
 use super::extent::Extent;
 use super::readable::Readable;
 use crate::engine::{Caller, Engine};
 use crate::errors::LookupError;
 use crate::reader::{Reader, Told};
 use crate::view::Shown;
+use crate::view::facts::name_of;
 use bytes::Bytes;
 use glass_model::{Dropped, Event, EventBody, EventIndex, Session, ShellId, Stream};
 use glass_vt::mirror::{Mirror, MirrorEvent, replay_bytes_max};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Bytes of a piece: a client that can hold little is not sent much more, and
@@ -31,6 +34,8 @@ pub(super) struct Painting {
     out: Vec<u8>,
     /// When the live event happened that was shown last.
     shown_ms: Option<i64>,
+    /// What is shown at the first prompt before it runs.
+    announced: Arc<Announced>,
     /// Whether the session's last event was shown.
     disposed: bool,
     over: bool,
@@ -58,10 +63,7 @@ impl Painting {
         let mut out = Vec::new();
         let mut mirror = Mirror::open(&session.cwd, &mut out);
         let ready = VecDeque::from([
-            Shown::Opened {
-                pid: NO_PID,
-                cwd: session.cwd.clone(),
-            },
+            Shown::opened(NO_PID, session.cwd.clone()),
             Shown::undated(Bytes::from(std::mem::take(&mut out))),
             Shown::Property {
                 name: "initialCwd",
@@ -79,9 +81,15 @@ impl Painting {
             ready,
             out,
             shown_ms: None,
+            announced: Arc::default(),
             disposed: session.disposed_ms.is_some(),
             over: false,
         })
+    }
+
+    /// What is announced to this mirror.
+    pub(super) fn announced(&self) -> Arc<Announced> {
+        self.announced.clone()
     }
 
     /// Hands over piece by piece, until the session is over or nobody looks.
@@ -139,7 +147,9 @@ impl Painting {
     }
 
     fn end_replay(&mut self, end: EventIndex) {
-        self.mirror.settle(&mut self.out);
+        if self.mirror.settle(&mut self.out) {
+            self.announced.open();
+        }
         self.flush();
         self.ready.push_back(Shown::Ready { next: Some(end) });
         self.replay_end = None;
@@ -165,10 +175,7 @@ impl Painting {
         }
         self.readable.note(event);
         match &event.body {
-            EventBody::CommandStart { command, .. } => {
-                let event = MirrorEvent::CommandStart { command };
-                self.mirror.show(event, &mut self.out);
-            }
+            EventBody::CommandStart { command, .. } => self.show_start(command),
             EventBody::Output { stream, bytes, .. } => {
                 if !self.mirror.drops_whole(*bytes) {
                     self.show_told(event.shell_id, *stream, output);
@@ -192,6 +199,24 @@ impl Painting {
             }
             EventBody::Disposed => self.disposed = true,
             EventBody::ApprovalPending { .. } | EventBody::Status { .. } => {}
+        }
+    }
+
+    fn show_start(&mut self, command: &str) {
+        match self.announced.begin() {
+            Some(announced) => self
+                .mirror
+                .show_announced(&announced, command, &mut self.out),
+            None => {
+                let event = MirrorEvent::CommandStart { command };
+                self.mirror.show(event, &mut self.out);
+            }
+        }
+        if self.replay_end.is_none() {
+            self.ready.push_back(Shown::Property {
+                name: "name",
+                value: name_of(command),
+            });
         }
     }
 

@@ -3,6 +3,7 @@
 //! The journal has the events; a mirror has sections. What an agent asked for as
 //! events by name is shown as it is.
 
+use crate::engine::{ADAPTED, speaks};
 use glass_adapt::Sections;
 use glass_model::{Event, EventBody, ShellId, Stream};
 use std::borrow::Cow;
@@ -10,9 +11,6 @@ use std::collections::VecDeque;
 
 /// Adapted executions that have not begun; more than a queue holds.
 const ADAPTED_MAX: usize = 128;
-
-/// Tools whose events are known. Whoever else is adapted prints text.
-const TOOLS: &[&str] = &["codex", "claude"];
 
 /// Which output is made readable.
 #[derive(Default)]
@@ -28,15 +26,14 @@ impl Readable {
     pub(super) fn note(&mut self, event: &Event) {
         let Some(id) = event.shell_id else { return };
         match &event.body {
-            EventBody::Status { status, .. } if status == "adapted" => {
+            EventBody::Status { status, .. } if status == ADAPTED => {
                 if self.adapted.len() >= ADAPTED_MAX {
                     self.adapted.pop_front();
                 }
                 self.adapted.push_back(id);
             }
             EventBody::CommandStart { command, .. } => {
-                let speaks = TOOLS.iter().any(|tool| command.contains(tool));
-                self.current = speaks.then(|| (id, Sections::new(None)));
+                self.current = speaks(command).then(|| (id, Sections::new(None)));
             }
             _ => {}
         }

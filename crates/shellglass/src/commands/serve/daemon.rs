@@ -207,6 +207,7 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
         adapting: adapting(plan)?,
         timeouts: Timeouts::from(&plan.settings.commands),
         console: ConsoleManner::from(&plan.settings.console),
+        dispose_after_close: plan.settings.views.dispose_after_close(),
         hosts: hosts(plan)?,
     })
 }
