@@ -22,19 +22,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         files = vec![placeholder];
     }
     let mut table = String::from("const ASSETS: &[Asset] = &[\n");
-    for file in &files {
+    let is_compressed = |file: &Path| file.extension().is_some_and(|end| end == "gz");
+    for file in files.iter().filter(|file| !is_compressed(file)) {
         let name = file.file_name().and_then(|name| name.to_str());
         let name = name.ok_or("a file of the page has a strange name")?;
         let mut hasher = DefaultHasher::new();
         fs::read(file)?.hash(&mut hasher);
         let tag = format!("\"{:016x}\"", hasher.finish());
+        let compressed_tag = format!("\"{:016x}-gzip\"", hasher.finish());
         let kind = content_type(name);
         let path = format!("/{name}");
         let file = file.to_str().ok_or("the path is not text")?;
+        let compressed = format!("{file}.gz");
+        let gzip = match Path::new(&compressed).exists() {
+            true => format!(
+                "Some(Body {{ tag: {compressed_tag:?}, bytes: include_bytes!({compressed:?}) }})"
+            ),
+            false => "None".to_owned(),
+        };
         writeln!(
             table,
-            "Asset {{ path: {path:?}, content_type: {kind:?}, tag: {tag:?}, \
-             bytes: include_bytes!({file:?}) }},"
+            "Asset {{ path: {path:?}, content_type: {kind:?}, gzip: {gzip}, \
+             plain: Body {{ tag: {tag:?}, bytes: include_bytes!({file:?}) }} }},"
         )?;
     }
     table.push_str("];\n");

@@ -1,6 +1,6 @@
 // What ran, read again in the page: what the model saw, searching, replaying.
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, test } from 'node:test';
 import { barriers, clipboard, rows, select, untilRow } from './browser.mjs';
 import { until } from './daemon.mjs';
@@ -47,6 +47,32 @@ test('what the model saw stands beside what was written, and both can be taken a
   assert.deepEqual(await barriers(page), []);
   await page.keyboard.press('Escape');
   await closely.waitFor({ state: 'detached' });
+});
+
+test('of a tool that was made to speak in events, the sections are shown that its agent read', async () => {
+  const id = await daemon.session('tool', 'agent');
+  // A function stands in for the tool, and is defined by a person.
+  const events = [
+    { type: 'thread.started', thread_id: 't' },
+    { type: 'item.completed', item: { id: 'i', type: 'agent_message', text: 'All is well.' } },
+  ];
+  writeFileSync(`${daemon.home}/events`, events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  await daemon.run(id, `codex() { cat ${daemon.home}/events; }`);
+  const asked = daemon.run(id, "codex 'fix it'", 'agent');
+  const waiting = await until('the question', async () => (await daemon.call('ListApprovals')).approvals?.[0]);
+  await daemon.call('ResolveApproval', { approvalId: waiting.approvalId, approve: true });
+  assert.ok((await asked).success.stdout.includes('agent_message'));
+  const page = await browser.page(daemon.address);
+  await select(page, id);
+  await untilRow(page, 'the sections in the mirror', (row) => row === '  All is well.');
+  const entry = page.locator('.entry').filter({ hasText: 'fix it' });
+  await entry.getByRole('button', { name: 'What the model saw' }).click();
+  const model = page.getByRole('dialog').locator('.model');
+  const text = await until('the text', async () => {
+    const text = await model.innerText();
+    return text.includes('All is well.') && text;
+  });
+  assert.ok(text.includes('[assistant]\n  All is well.\n') && !text.includes('agent_message'), text);
 });
 
 test('a command is run again where it ran, with the rights it had', async () => {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { Browser, barriers, rows, select, untilRow } from './browser.mjs';
-import { until } from './daemon.mjs';
+import { Daemon, until } from './daemon.mjs';
 import { browser, daemon } from './scene.mjs';
 
 /** `shellglass attach` in a terminal of its own, and what it has shown. */
@@ -208,5 +208,58 @@ test('every view is open to those who read or type differently, in light and dar
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(width <= 390, `the page is ${width} wide`);
     await page.close();
+  }
+});
+
+/** What the page may load before it can be used, as it comes over the wire. */
+const FIRST_LOAD_BYTES_MAX = 300 * 1024;
+
+test('the first load is small, and a long history begins with what is missing', async () => {
+  const id = await daemon.session('long', 'person', { scrollback: 100 });
+  // Much that takes no room, so that its beginning is on the screen.
+  await daemon.run(id, "printf '\\033[0m%.0s' {1..10000}; echo the end");
+  const page = await browser.page(daemon.address);
+  await select(page, id);
+  await untilRow(page, 'the end', (row) => row === 'the end');
+  const loaded = await page.evaluate(() => ['navigation', 'resource']
+    .flatMap((kind) => performance.getEntriesByType(kind))
+    .filter((entry) => !new URL(entry.name).pathname.startsWith('/api/'))
+    .map((entry) => [entry.name, entry.transferSize]));
+  const total = loaded.reduce((sum, [, bytes]) => sum + bytes, 0);
+  assert.ok(total > 10_000 && total <= FIRST_LOAD_BYTES_MAX, JSON.stringify(loaded));
+  const notice = await untilRow(page, 'the notice', (row) => row.startsWith('[Terminal output truncated'));
+  assert.match(notice, /^\[Terminal output truncated: ~\d+KB dropped from beginning\]$/);
+  assert.deepEqual(browser.errors, []);
+});
+
+test('a shell in the page knows its terminal and its session', async () => {
+  const page = await browser.page(daemon.address);
+  await page.getByRole('button', { name: 'New terminal' }).click();
+  await page.getByText('your keyboard').waitFor();
+  await page.locator('.screen').click();
+  await page.keyboard.type('echo "<$TERM $COLORTERM $SHELLGLASS_SESSION_ID>"\n');
+  const row = await untilRow(page, 'what it knows', (row) => /^<.*>$/.test(row));
+  const [terminal, colours, id] = row.slice(1, -1).split(' ');
+  assert.deepEqual([terminal, colours], ['xterm-256color', 'truecolor']);
+  const { sessions } = await daemon.call('ListSessions');
+  assert.ok(sessions.some((session) => session.sessionId === id), row);
+});
+
+test('where that is wanted, a session ends when the page looks elsewhere', async () => {
+  const config = '[sandbox]\ndefault = "none"\nagent = "none"\n[views]\ndispose_on_close = true\n';
+  const other = await Daemon.start(config);
+  try {
+    const [left, kept] = [await other.session('left'), await other.session('kept')];
+    const page = await browser.page(other.address);
+    await select(page, left);
+    const running = other.run(left, 'echo begun; sleep 1000');
+    await untilRow(page, 'the command', (row) => row === 'begun');
+    await select(page, kept);
+    assert.equal((await running).failure.aborted, true);
+    await page.locator(`[data-session="${left}"]`).waitFor({ state: 'detached' });
+    await other.run(kept, 'echo still here');
+    await untilRow(page, 'the other', (row) => row === 'still here');
+  } finally {
+    await other.end();
   }
 });

@@ -170,7 +170,7 @@ impl Keyed {
         self.name = Name {
             rule: 0,
             is_known: false,
-            is_flag: dashes > 0 && before.last().is_none_or(|byte| begins_word(*byte)),
+            is_flag: dashes > 0,
             is_tag: before.last() == Some(&b'<'),
             is_upper: letters.all(u8::is_ascii_uppercase),
             is_first: matches!(
@@ -323,11 +323,6 @@ impl Keyed {
 
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
-}
-
-/// Whether a flag may stand right behind it.
-fn begins_word(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || b"\"'`([{<,;|".contains(&byte)
 }
 
 /// Whether it may stand behind a name that has a value.

@@ -96,7 +96,7 @@ impl Value {
             Some(quote) => byte == b'\n' || (byte == quote && text.last() != Some(&b'\\')),
             None if byte.is_ascii_whitespace() || byte < b' ' => true,
             None if self.is_whole_line => false,
-            None => b"\"'`,;<>|&\\".contains(&byte) || (self.is_query && byte == b'#'),
+            None => ends_bare(byte) || (self.is_query && byte == b'#'),
         }
     }
 
@@ -120,16 +120,24 @@ impl Value {
         if is_open && value.contains(&b' ') {
             return Outcome::Step(Step::nothing());
         }
-        let secret = match &rule.shape {
-            Some(shape) => shape.captures(value).and_then(|found| {
-                let found = found.get(1).or_else(|| found.get(0))?;
-                Some(found.range())
-            }),
-            None => Some(0..value.len()),
-        };
-        if let Some(secret) =
+        let find = |value: &[u8]| {
+            let secret = match &rule.shape {
+                Some(shape) => shape.captures(value).and_then(|found| {
+                    let found = found.get(1).or_else(|| found.get(0))?;
+                    Some(found.range())
+                }),
+                None => Some(0..value.len()),
+            };
             secret.filter(|range| rule.check.accepts(&value[range.clone()], written))
-        {
+        };
+        // All of a line that is no secret may have one before what ends a value
+        // elsewhere: `KEY=…\n` where line ends are escaped, `KEY=…</b>`.
+        let shorter = || {
+            let end = value.iter().position(|byte| ends_bare(*byte));
+            end.filter(|_| self.is_whole_line)
+                .and_then(|end| find(&value[..end]))
+        };
+        if let Some(secret) = find(value).or_else(shorter) {
             let mark = Mark {
                 from: self.start + (scheme + secret.start) as u64,
                 to: self.start + (scheme + secret.end) as u64,
@@ -153,6 +161,11 @@ impl Value {
             Outcome::Step(Step::nothing())
         }
     }
+}
+
+/// Whether a byte ends a value that stands neither in quotes nor alone on its line.
+fn ends_bare(byte: u8) -> bool {
+    b"\"'`,;<>|&\\".contains(&byte)
 }
 
 fn is_scheme(text: &[u8]) -> bool {
