@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use shellglass_tests::eventually;
 use shellglass_tests::program::signal;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A mirror that shows a command before the first one runs.
 async fn announcing(glass: &Glass, session: &str, command: &str) -> (Socket, String) {
@@ -152,11 +153,21 @@ async fn closing_the_last_view_ends_the_session_where_that_is_wanted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_view_that_is_opened_in_time_keeps_its_session() {
-    let delay = "dispose_delay_seconds = 4\n";
+    const DELAY: Duration = Duration::from_secs(3);
+    let delay = format!("dispose_delay_seconds = {}\n", DELAY.as_secs());
     let glass = Glass::start(&format!("{ENDS_AT_ONCE}{delay}"));
-    let (kept, left) = (glass.session("person"), glass.session("person"));
-    drop(glass.mirror(&kept).await);
-    let (_view, _, _) = glass.mirror(&kept).await;
+    // A machine may be too busy to be in time.
+    let (kept, _view) = loop {
+        let session = glass.session("person");
+        let (view, _, _) = glass.mirror(&session).await;
+        let closed = Instant::now();
+        drop(view);
+        let (again, _, _) = glass.mirror(&session).await;
+        if closed.elapsed() < DELAY {
+            break (session, again);
+        }
+    };
+    let left = glass.session("person");
     drop(glass.mirror(&left).await);
     eventually("the session ends some time after its last view", || {
         !is_there(&glass, &left)
