@@ -68,7 +68,7 @@ fn is_gzip(entry: &str) -> bool {
         .next()
         .is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
     let mut weights = parts.filter_map(|part| part.strip_prefix("q="));
-    is_named && weights.all(|weight| weight.trim_end_matches(['0', '.']) != "")
+    is_named && weights.all(|weight| !weight.trim_end_matches(['0', '.']).is_empty())
 }
 
 #[cfg(test)]
