@@ -5,5 +5,5 @@ mod connections;
 mod ending;
 mod exactness;
 mod keys;
-mod server;
+pub mod server;
 mod terminal;

@@ -50,6 +50,15 @@ pub fn program() -> PathBuf {
     program
 }
 
+/// Nushell, by its path: no package of the system's has it.
+pub fn nu() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("../.tools/nu-0.115.1/nu");
+    let path = path.canonicalize();
+    let path = path.expect("nu is there; `scripts/deps test` installs it");
+    path.to_string_lossy().into_owned()
+}
+
 /// A daemon with directories, keeper and sessions of its own; all of them end
 /// with it.
 pub struct Daemon {

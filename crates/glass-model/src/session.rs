@@ -57,6 +57,8 @@ pub enum ShellKind {
     Fish,
     /// Any POSIX shell, such as dash.
     Posix,
+    /// Nushell: it marks its commands on a terminal, and is else as any other.
+    Nu,
     /// Something else that takes `-c COMMAND`: line mode only, and no state is
     /// carried over.
     Other,
@@ -70,8 +72,15 @@ impl ShellKind {
             "zsh" => ShellKind::Zsh,
             "fish" => ShellKind::Fish,
             "sh" | "dash" | "ash" => ShellKind::Posix,
+            "nu" => ShellKind::Nu,
             _ => ShellKind::Other,
         }
+    }
+
+    /// Whether we have a driver in its language, which keeps it warm and carries
+    /// its state over.
+    pub fn is_driven(self) -> bool {
+        !matches!(self, ShellKind::Nu | ShellKind::Other)
     }
 }
 

@@ -27,7 +27,7 @@ impl Command {
         // Of other languages we only know that they are others.
         let line = match shell {
             ShellKind::Bash | ShellKind::Zsh | ShellKind::Posix => reader::read(text, shell),
-            ShellKind::Fish | ShellKind::Other => Line {
+            ShellKind::Fish | ShellKind::Nu | ShellKind::Other => Line {
                 failure: Some("its shell's language is not read"),
                 ..Line::default()
             },

@@ -16,7 +16,7 @@ pub(crate) fn agrees(text: &str, shell: ShellKind, line: &Line) -> bool {
         ShellKind::Bash => ShellDialect::Bash,
         ShellKind::Zsh => ShellDialect::Zsh,
         ShellKind::Posix => ShellDialect::Posix,
-        ShellKind::Fish | ShellKind::Other => return false,
+        ShellKind::Fish | ShellKind::Nu | ShellKind::Other => return false,
     };
     let parsed = Parser::with_profile(text, ShellProfile::native(dialect)).parse();
     if parsed.status != ParseStatus::Clean {

@@ -97,6 +97,8 @@ impl Ssh {
         if let Some(config) = &self.config {
             argv.extend(["-F".into(), config.into()]);
         }
+        // Nor are tickets. As an option it is unknown to an `ssh` without Kerberos.
+        argv.push("-k".into());
         options(&mut argv, &ALWAYS.map(str::to_owned));
         argv
     }
@@ -166,6 +168,7 @@ mod tests {
             let end = end.expect("options have an end");
             assert_eq!(words[end + 1], "build");
             assert!(words[..end].contains(&"ForwardAgent=no"), "{words:?}");
+            assert!(words[..end].contains(&"-k"), "{words:?}");
             assert!(
                 !words
                     .iter()

@@ -4,6 +4,7 @@
 //! something runs. A session in which nothing runs is not looked at.
 
 mod branch;
+mod reftable;
 
 use crate::context::now_ms;
 use crate::routes::Note;

@@ -5,7 +5,7 @@ use rustix::fs::{Access, AtFlags, CWD};
 use std::path::Path;
 
 /// Shells that are offered when nothing else is asked for, best first.
-const KNOWN: [&str; 5] = ["bash", "zsh", "fish", "dash", "sh"];
+const KNOWN: [&str; 6] = ["bash", "zsh", "fish", "nu", "dash", "sh"];
 
 /// A shell that is not there.
 #[derive(Debug, thiserror::Error)]

@@ -22,18 +22,35 @@ pub struct Server {
     place: TempDir,
     port: u16,
     child: Option<Child>,
+    /// Whether it has accounts of its own, with passwords.
+    has_accounts: bool,
 }
 
 impl Server {
     /// A server whose key is known to `ssh`, and that knows ours.
     pub fn start() -> Server {
+        Server::begin(None)
+    }
+
+    /// A server that knows no key, and an account `ann` with this password: our own
+    /// under another name, in files that it alone sees in the place of the system's.
+    /// Only root can have those seen.
+    pub fn with_password(password: &str) -> Server {
+        Server::begin(Some(password))
+    }
+
+    fn begin(password: Option<&str>) -> Server {
         let mut place = tempfile::Builder::new();
         let place = place.prefix("sgh-").tempdir_in("/tmp").unwrap();
         let mut server = Server {
             place,
             port: 0,
             child: None,
+            has_accounts: password.is_some(),
         };
+        if let Some(password) = password {
+            server.make_accounts(password);
+        }
         server.make_key("host");
         server.make_key("user");
         for _ in 0..PORTS_TRIED_MAX {
@@ -45,6 +62,17 @@ impl Server {
             }
         }
         panic!("no port is free");
+    }
+
+    fn make_accounts(&self, password: &str) {
+        let mut hash = Command::new("openssl");
+        let hash = ran(hash.args(["passwd", "-6", password])).quiet();
+        let place = self.place.path().display();
+        let accounts = std::fs::read_to_string("/etc/passwd").unwrap();
+        let accounts = format!("{accounts}ann:x:0:0::{place}:/bin/bash\n");
+        std::fs::write(self.file("passwd"), accounts).unwrap();
+        let secrets = format!("ann:{}:20000:0:99999:7:::\n", hash.trim());
+        std::fs::write(self.file("shadow"), secrets).unwrap();
     }
 
     fn make_key(&self, name: &str) {
@@ -86,12 +114,19 @@ impl Server {
 
     fn configure(&self) {
         std::fs::copy(self.file("user.pub"), self.file("authorized")).unwrap();
+        if self.has_accounts {
+            self.forget_user();
+        }
+        let (passwords, root) = match self.has_accounts {
+            true => ("yes", "yes"),
+            false => ("no", "prohibit-password"),
+        };
         let place = self.place.path().display();
         let server = format!(
             "ListenAddress 127.0.0.1\nPort {}\nHostKey {place}/host\nPidFile none\n\
              AuthorizedKeysFile {place}/authorized\nStrictModes no\nUsePAM no\n\
-             PasswordAuthentication no\nKbdInteractiveAuthentication no\nPrintMotd no\n\
-             PermitRootLogin prohibit-password\nMaxStartups 100\nSetEnv HOME={place}\n",
+             PasswordAuthentication {passwords}\nKbdInteractiveAuthentication no\n\
+             PermitRootLogin {root}\nPrintMotd no\nMaxStartups 100\nSetEnv HOME={place}\n",
             self.port
         );
         std::fs::write(self.file("sshd_config"), server).unwrap();
@@ -119,7 +154,10 @@ impl Server {
         }
         let program = SSHD.iter().find(|path| Path::new(path).exists());
         let program = program.expect("there is an sshd; `scripts/deps test` installs it");
-        let mut command = Command::new(program);
+        let mut command = match self.has_accounts {
+            false => Command::new(program),
+            true => self.with_accounts(program),
+        };
         command.arg("-D").arg("-f").arg(self.file("sshd_config"));
         command.arg("-E").arg(self.file("sshd.log"));
         let command = command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -131,6 +169,18 @@ impl Server {
             is_over || is_greeted(self.port)
         });
         !is_over
+    }
+
+    /// A command line that executes the server where its accounts are the system's.
+    fn with_accounts(&self, program: &str) -> Command {
+        let place = self.place.path().display();
+        let shown = format!(
+            "mount --bind {place}/passwd /etc/passwd && \
+             mount --bind {place}/shadow /etc/shadow && exec {program} \"$@\""
+        );
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--", "sh", "-c", &shown, "sh"]);
+        command
     }
 
     /// Ends it with everybody's connections, as the failure of a machine would.
@@ -159,6 +209,9 @@ impl Server {
 
     /// Where it is.
     pub fn address(&self) -> String {
+        if self.has_accounts {
+            return format!("ssh://ann@127.0.0.1:{}", self.port);
+        }
         let name = ran(Command::new("id").arg("-un")).quiet();
         format!("ssh://{}@127.0.0.1:{}", name.trim(), self.port)
     }

@@ -1,7 +1,8 @@
 //! A terminal outlives the daemon, and its screen does too.
 
-use super::viewer::{Viewer, open, terminal};
-use glass_proto::shellglass::v1::AttachOpen;
+use super::desk::Desk;
+use super::viewer::{Viewer, open, terminal, terminal_request};
+use glass_proto::shellglass::v1::{AttachOpen, CreateSessionRequest, Session};
 use shellglass_tests::{Daemon, TestSession};
 
 /// What a new client is drawn.
@@ -142,4 +143,47 @@ async fn a_saved_screen_that_is_nonsense_is_not_believed() {
     daemon.wait_until_ready();
     let text = drawn(&daemon, &session).await;
     assert!(String::from_utf8_lossy(&text).contains("words"));
+}
+
+#[tokio::test]
+async fn what_a_terminal_was_made_and_changed_to_be_survives_a_restart() {
+    let mut daemon = Daemon::start("");
+    let request = CreateSessionRequest {
+        name: "a name".to_owned(),
+        task_id: "a task".to_owned(),
+        cols: 100,
+        rows: 40,
+        ..terminal_request(&daemon, "zsh")
+    };
+    let mut desk = Desk::open(&daemon, request).await;
+    desk.viewer.resize(91, 33).await;
+    desk.session
+        .until("it has its size", |shown| {
+            (shown.cols, shown.rows) == (91, 33)
+        })
+        .await;
+    let moved = "git init -q -b trunk there; cd there\r";
+    assert_eq!(desk.typed(moved).await.exit_code, Some(0));
+    desk.keys("sleep 1000\r").await;
+    desk.runs("sleep 1000").await;
+    desk.is_in_front("sleep 1000").await;
+    let is_whole = |shown: &Session| shown.git_branch == "trunk" && shown.processes.len() == 1;
+    let before = desk.session.until("everything is seen", is_whole).await;
+    daemon.crash_and_restart();
+    desk.session.client = daemon.client().await;
+    let after = desk
+        .session
+        .until("everything is seen again", is_whole)
+        .await;
+    let settings = |shown: Session| {
+        let size = (shown.cols, shown.rows);
+        let place = (shown.working_directory, shown.host, shown.shell, shown.mode);
+        let known = (shown.integration, shown.busy, shown.active_command);
+        (shown.name, shown.task_id, size, place, known)
+    };
+    assert_eq!(settings(after), settings(before));
+    // The programs in it have the size, too, when nobody has attached since.
+    assert!(desk.session.cancel(None).await);
+    let size = desk.session.run("stty size").await;
+    assert_eq!((size.code, size.stdout.as_str()), (Some(0), "33 91\r\n"));
 }

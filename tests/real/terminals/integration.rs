@@ -8,7 +8,7 @@ use glass_proto::shellglass::v1::session_event::Event;
 use shellglass_tests::Daemon;
 
 /// Text and code of a command that is typed.
-type Case = (&'static str, &'static str, i32);
+pub type Case = (&'static str, &'static str, i32);
 
 /// What bash and zsh read alike.
 const POSIX: [Case; 8] = [
@@ -30,7 +30,7 @@ const FISH: [Case; 5] = [
     ("nosuchcommand-x\r", "nosuchcommand-x", 127),
 ];
 
-async fn check(desk: &mut Desk, shell: &str, cases: &[Case]) {
+pub async fn check(desk: &mut Desk, shell: &str, cases: &[Case]) {
     for (keys, text, code) in cases {
         let run = desk.typed(keys).await;
         // fish indents the lines of a block.
@@ -41,9 +41,9 @@ async fn check(desk: &mut Desk, shell: &str, cases: &[Case]) {
     }
 }
 
-fn assert_invisible(desk: &Desk) {
+pub fn assert_invisible(desk: &Desk) {
     let shown = desk.viewer.text();
-    for trace in ["]633", "glass", "6714", "6715", "6716"] {
+    for trace in ["]633", "glass", "6714", "6715", "6716", "127137"] {
         assert!(!shown.contains(trace), "{trace} is seen: {shown:?}");
     }
 }
@@ -200,7 +200,7 @@ async fn a_job_that_ends_at_the_prompt_changes_nothing() {
     }
 }
 
-fn with_files(daemon: &Daemon, shell: &str, startup: &str) -> CreateSessionRequest {
+pub fn with_files(daemon: &Daemon, shell: &str, startup: &str) -> CreateSessionRequest {
     CreateSessionRequest {
         startup: startup.to_owned(),
         ..terminal_request(daemon, shell)

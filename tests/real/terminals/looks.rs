@@ -45,6 +45,48 @@ async fn the_branch_is_that_of_the_directory() {
         .await;
 }
 
+/// Where HEAD is, as a table of git's own says it: on `trunk`.
+const TABLE: &[u8] = b"REFT\x01\x00\x10\x00\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x01\
+    r\x00\x009\x00#HEAD\x00\x10refs/heads/trunk\x00\x00\x1c\x00\x01";
+
+#[tokio::test]
+async fn the_branch_is_known_where_references_are_in_tables() {
+    let daemon = Daemon::start("");
+    let session = TestSession::with(&daemon, "bash", SessionMode::Line).await;
+    // Not every git can make one, so the first is made by hand.
+    let git = daemon.home().join("made/.git");
+    std::fs::create_dir_all(git.join("reftable")).unwrap();
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/.invalid\n").unwrap();
+    std::fs::write(git.join("reftable/tables.list"), "1.ref\n").unwrap();
+    std::fs::write(git.join("reftable/1.ref"), TABLE).unwrap();
+    let is_on = |branch: &'static str| move |shown: &Session| shown.git_branch == branch;
+    assert_eq!(session.run("cd made").await.code, Some(0));
+    session.until("it is on trunk", is_on("trunk")).await;
+    let can = session
+        .run("cd ..; git init -q --ref-format=reftable -b main real && cd real")
+        .await;
+    if can.code != Some(0) {
+        let version = session.run("git --version").await.stdout;
+        eprintln!("not tried with git's own tables: {}", version.trim());
+        return;
+    }
+    session.until("it is on main", is_on("main")).await;
+    let commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
+    let many = "for i in 1 2 3 4 5 6 7 8 9; do git branch some/branch-$i; done";
+    let side = format!("{commit} && {many} && git checkout -q -b side/way");
+    assert_eq!(session.run(&side).await.code, Some(0));
+    session.until("it is aside", is_on("side/way")).await;
+    let tree = "git worktree add -q ../tree -b apart && cd ../tree";
+    assert_eq!(session.run(tree).await.code, Some(0));
+    session.until("it is in a worktree", is_on("apart")).await;
+    let detached = session
+        .run("git checkout -q --detach && git rev-parse HEAD")
+        .await;
+    let begins = detached.stdout[..8].to_owned();
+    let at = |shown: &Session| shown.git_branch == begins;
+    session.until("it is on no branch", at).await;
+}
+
 #[tokio::test]
 async fn a_quiet_command_says_what_it_waits_for() {
     let daemon = Daemon::start("");

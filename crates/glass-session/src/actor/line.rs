@@ -10,7 +10,7 @@ use crate::sandbox::Setting;
 use crate::shell::{self, REQUEST_LABEL, STDIN_LABEL, StartError};
 use crate::state::Input;
 use crate::tag::Tag;
-use glass_model::{Execution, LaunchPlan, ShellId, ShellKind, Startup, Stdin};
+use glass_model::{Execution, LaunchPlan, ShellId, Startup, Stdin};
 use glass_spawn::{GATE_FD, Launch, Launched, tree};
 use rustix::fs::{Mode as FileMode, OFlags};
 use std::os::fd::OwnedFd;
@@ -98,7 +98,7 @@ impl Actor {
     /// because nobody needs the state that it leaves.
     fn is_plain(&self, execution: &Execution) -> bool {
         let fits = execution.command.len() <= driver::PLAIN_BYTES_MAX;
-        self.session.shell.kind == ShellKind::Other || (self.session.ephemeral && fits)
+        !self.session.shell.kind.is_driven() || (self.session.ephemeral && fits)
     }
 
     /// What the shell of one command is told; one without a driver only waits

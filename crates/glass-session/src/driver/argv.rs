@@ -82,7 +82,7 @@ const POSIX: Texts = Texts {
 };
 
 /// How to start `shell` with our driver. `dir` is the session's directory, an
-/// absolute path. A shell of [`ShellKind::Other`] is taken for a POSIX shell;
+/// absolute path. A shell that is not [driven](ShellKind::is_driven) is taken for a POSIX shell;
 /// where that is not safe, there is [`plain_argv`].
 pub fn argv(shell: &Shell, startup: Startup, style: Style, dir: &Path) -> Argv {
     let argv = match shell.kind {
@@ -101,7 +101,9 @@ pub fn argv(shell: &Shell, startup: Startup, style: Style, dir: &Path) -> Argv {
             arguments(shell, flags, &ZSH, startup, style, dir)
         }
         ShellKind::Fish => fish_arguments(shell, startup, style, dir),
-        ShellKind::Posix | ShellKind::Other => arguments(shell, &[], &POSIX, startup, style, dir),
+        ShellKind::Posix | ShellKind::Nu | ShellKind::Other => {
+            arguments(shell, &[], &POSIX, startup, style, dir)
+        }
     };
     let is_fish = shell.kind == ShellKind::Fish;
     Argv {
@@ -117,7 +119,7 @@ pub fn argv(shell: &Shell, startup: Startup, style: Style, dir: &Path) -> Argv {
 pub const PLAIN_BYTES_MAX: usize = 64 * 1024;
 
 /// How to start `shell` for one command, without a driver: no state comes
-/// back. This is all that a shell of [`ShellKind::Other`] can do, and all that a
+/// back. This is all that a shell without a driver can do, and all that a
 /// session of one command needs. Nothing may run before it is in the journal,
 /// so it has to be started behind a gate.
 pub fn plain_argv(shell: &Shell, command: &str) -> Argv {

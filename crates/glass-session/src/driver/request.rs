@@ -118,7 +118,7 @@ pub fn encode_run(
         ShellKind::Bash => measured(&fields).unwrap_or_else(|| separated(&fields)),
         ShellKind::Zsh | ShellKind::Fish => announced(&fields),
         ShellKind::Posix => lines(&fields),
-        ShellKind::Other => return Err(RequestError::NotDriven),
+        ShellKind::Nu | ShellKind::Other => return Err(RequestError::NotDriven),
     };
     Ok(Encoded {
         message,
@@ -142,7 +142,7 @@ pub fn encode_snapshot(kind: ShellKind, seq: u64) -> Vec<u8> {
     match kind {
         ShellKind::Bash => separated(&fields),
         ShellKind::Zsh | ShellKind::Fish => announced(&fields),
-        ShellKind::Posix | ShellKind::Other => lines(&fields),
+        ShellKind::Posix | ShellKind::Nu | ShellKind::Other => lines(&fields),
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn around(kind: ShellKind, variables: &[(String, String)]) -> Around 
             ShellKind::Bash => bash(index, name),
             ShellKind::Zsh => zsh(index, name),
             ShellKind::Fish => fish(index, name),
-            ShellKind::Posix | ShellKind::Other => posix(index, name),
+            ShellKind::Posix | ShellKind::Nu | ShellKind::Other => posix(index, name),
         };
         code.before.extend(steps.save.into_bytes());
         code.before.extend(steps.export.into_bytes());

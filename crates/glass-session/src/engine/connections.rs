@@ -33,6 +33,12 @@ const UP_LOOK: Duration = Duration::from_millis(100);
 const RETRY_MIN: Duration = Duration::from_millis(500);
 const RETRY_MAX: Duration = Duration::from_secs(60);
 
+/// How long those that are being begun are waited for when all are ended.
+const CLOSE_WAIT: Duration = Duration::from_secs(5);
+
+/// A connection that was begun, and what the keeper says of it.
+type Begun = (Launched, mpsc::UnboundedReceiver<Note>);
+
 /// How much of what `ssh` says is read, in bytes.
 const LOG_BYTES_MAX: u64 = 4096;
 
@@ -42,6 +48,9 @@ pub(crate) struct Connections {
     up: Mutex<HashMap<String, Connection>>,
     /// Those that the last daemon left.
     left: Mutex<HashMap<String, Launched>>,
+    /// Whether no more are begun. Whoever begins one reads this until the others know
+    /// of it: so none is overlooked when all are ended.
+    closed: tokio::sync::RwLock<bool>,
     changes: watch::Sender<u64>,
 }
 
@@ -190,6 +199,11 @@ impl Engine {
     /// Ends the connections that nothing runs through, before the daemon ends.
     pub async fn disconnect(&self) {
         let context = self.0.context.clone();
+        let closing = context.connections.closed.write();
+        // A keeper that does not answer ends with us, or is asked by the next daemon.
+        if let Ok(mut closed) = tokio::time::timeout(CLOSE_WAIT, closing).await {
+            *closed = true;
+        }
         let busy: Vec<String> = lock(&self.0.sessions)
             .values()
             .map(|handle| lock(&handle.live).clone())
@@ -212,15 +226,11 @@ async fn keep_up(engine: Weak<Inner>, host: Host) {
         let Some(context) = engine.upgrade().map(|engine| engine.context.clone()) else {
             return;
         };
-        let left = lock(&context.connections.left).remove(&host.name);
-        let began = match left {
-            Some(launched) => Ok(launched),
-            None => begin(&context, &host).await,
+        let Some(began) = begin_open(&context, &host).await else {
+            return;
         };
         let problem = match began {
-            Ok(launched) => {
-                let (sender, mut notes) = mpsc::unbounded_channel();
-                context.routes.add(launched.id, sender);
+            Ok((launched, mut notes)) => {
                 if come_up(&context, &host, &launched).await {
                     pause = RETRY_MIN;
                     let connection = Connection {
@@ -258,6 +268,35 @@ async fn keep_up(engine: Weak<Inner>, host: Host) {
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(RETRY_MAX);
     }
+}
+
+/// Begins a connection, or takes the one that is left, and lets others know of it
+/// before it is up; none once all were ended.
+async fn begin_open(context: &Context, host: &Host) -> Option<Result<Begun, String>> {
+    let closed = context.connections.closed.read().await;
+    if *closed {
+        return None;
+    }
+    let left = lock(&context.connections.left).remove(&host.name);
+    let began = match left {
+        Some(launched) => Ok(launched),
+        None => begin(context, host).await,
+    };
+    Some(began.map(|launched| {
+        let (sender, notes) = mpsc::unbounded_channel();
+        context.routes.add(launched.id, sender);
+        let problem = match lock(&context.connections.up).get(&host.name) {
+            Some(last) => last.problem.clone(),
+            None => String::new(),
+        };
+        let connection = Connection {
+            is_up: false,
+            problem,
+            launched: Some(launched.clone()),
+        };
+        lock(&context.connections.up).insert(host.name.clone(), connection);
+        (launched, notes)
+    }))
 }
 
 async fn begin(context: &Context, host: &Host) -> Result<Launched, String> {

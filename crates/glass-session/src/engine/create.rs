@@ -85,6 +85,55 @@ pub struct SessionSpec {
 /// Characters of a chosen variable that are shown to a person.
 const CHOSEN_CHARS_MAX: usize = 200;
 
+/// What was decided about a session, wherever it is.
+pub(super) struct Planned {
+    pub(super) mode: Mode,
+    pub(super) auto: bool,
+    pub(super) shell: Shell,
+    pub(super) startup: Startup,
+    pub(super) cwd: String,
+    pub(super) env: Vec<Vec<u8>>,
+    pub(super) sandbox: Option<SandboxPolicy>,
+    pub(super) chosen: Vec<String>,
+    pub(super) host: String,
+}
+
+impl Planned {
+    /// The session, new and with an id of its own.
+    pub(super) fn session(
+        self,
+        caller: &Caller,
+        spec: SessionSpec,
+        workspace: &Workspace,
+    ) -> Session {
+        let now = now_ms();
+        Session {
+            id: SessionId::from_random(random::bytes()),
+            name: spec.name,
+            task: spec.task,
+            owner: caller.role,
+            mode: self.mode,
+            auto: self.auto,
+            shell: self.shell,
+            startup: self.startup,
+            cwd: self.cwd,
+            env: self.env,
+            sandbox: self.sandbox,
+            chosen: self.chosen,
+            workspace_root: workspace.path().to_string_lossy().into_owned(),
+            scrollback: scrollback(spec.scrollback),
+            cols: columns(spec.cols),
+            rows: rows(spec.rows),
+            ephemeral: spec.ephemeral,
+            background: spec.background,
+            host: self.host,
+            created_ms: now,
+            active_ms: now,
+            disposed_ms: None,
+        }
+    }
+}
+
 impl Engine {
     /// Makes a session and starts its shell.
     pub async fn create(&self, caller: &Caller, spec: SessionSpec) -> Result<Session, CreateError> {
@@ -118,7 +167,11 @@ impl Engine {
             return Err(CreateError::TooMany { max });
         }
         if let Some(elsewhere) = self.route(caller, &spec)? {
-            return self.plan_elsewhere(caller, spec, elsewhere);
+            let planned = self.plan_elsewhere(caller, spec.clone(), elsewhere);
+            // What cannot be had there may be had here, where nobody asked for there.
+            if planned.is_ok() || !spec.host.is_empty() {
+                return planned;
+            }
         }
         let cwd = if spec.working_directory.is_empty() {
             settings.working_directory.clone()
@@ -140,7 +193,7 @@ impl Engine {
         let shell = shells::find(asked, &env)?;
         let chosen = self.chosen(caller, &env, &shell)?;
         let wanted = spec.mode.or(settings.mode);
-        let drivable = shell.kind != glass_model::ShellKind::Other;
+        let drivable = shell.kind.is_driven();
         let mode = match wanted {
             Some(Mode::Pipe) if !drivable => {
                 let why = format!(
@@ -154,32 +207,18 @@ impl Engine {
             None if drivable && !spec.ephemeral => Mode::Pipe,
             None => Mode::Line,
         };
-        let now = now_ms();
-        let session = Session {
-            id: SessionId::from_random(random::bytes()),
-            name: spec.name,
-            task: spec.task,
-            owner: caller.role,
+        let planned = Planned {
             mode,
             auto: wanted.is_none(),
             shell,
             startup: spec.startup.unwrap_or(settings.startup),
             cwd,
             env,
-            sandbox: spec.sandbox,
+            sandbox: spec.sandbox.clone(),
             chosen,
-            workspace_root: workspace.path().to_string_lossy().into_owned(),
-            scrollback: scrollback(spec.scrollback),
-            cols: columns(spec.cols),
-            rows: rows(spec.rows),
-            ephemeral: spec.ephemeral,
-            background: spec.background,
             host: LOCAL_HOST.to_owned(),
-            created_ms: now,
-            active_ms: now,
-            disposed_ms: None,
         };
-        Ok((session, workspace))
+        Ok((planned.session(caller, spec, &workspace), workspace))
     }
 
     /// What a session has from our own environment, and not from its maker.

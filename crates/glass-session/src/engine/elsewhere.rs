@@ -1,17 +1,18 @@
 //! Sessions on other hosts: where one goes, what it is there, and the rights that it
 //! cannot have.
 
+use super::create::Planned;
 use super::{Caller, Engine, SessionSpec};
-use crate::context::{now_ms, set_variable};
+use crate::context::set_variable;
+use crate::driver;
 use crate::errors::{CreateError, ExecuteError, NoWalls};
 use crate::gate::SessionGate;
 use crate::hosts::{AgentUse, Elsewhere};
 use crate::pty::may_type;
 use crate::remote::{UNHEARD_OF, is_script, terminal_command};
 use crate::sandbox::{check_restricts_nothing, has_walls};
-use crate::{driver, random};
 use glass_model::{
-    Mode, Role, SandboxKind, SandboxPolicy, Session, SessionId, Shell, ShellKind, Startup, Stdin,
+    Mode, Role, SandboxKind, SandboxPolicy, Session, Shell, ShellKind, Startup, Stdin,
 };
 use glass_sandbox::Workspace;
 
@@ -83,12 +84,7 @@ impl Engine {
         let obeyed = spec.env.iter().filter(|_| caller.role == Role::Agent);
         let obeyed = obeyed.filter(|(name, _)| glass_sandbox::is_obeyed(name.as_bytes()));
         let chosen = obeyed.map(|(name, value)| format!("{name}={value}"));
-        let now = now_ms();
-        let session = Session {
-            id: SessionId::from_random(random::bytes()),
-            name: spec.name,
-            task: spec.task,
-            owner: caller.role,
+        let planned = Planned {
             mode: if is_terminal { Mode::Pty } else { Mode::Line },
             auto: spec.mode.is_none(),
             shell,
@@ -97,18 +93,9 @@ impl Engine {
             env,
             sandbox: None,
             chosen: chosen.collect(),
-            workspace_root: workspace.path().to_string_lossy().into_owned(),
-            scrollback: super::create::scrollback(spec.scrollback),
-            cols: super::create::columns(spec.cols),
-            rows: super::create::rows(spec.rows),
-            ephemeral: spec.ephemeral,
-            background: spec.background,
             host: elsewhere.name,
-            created_ms: now,
-            active_ms: now,
-            disposed_ms: None,
         };
-        Ok((session, workspace))
+        Ok((planned.session(caller, spec, &workspace), workspace))
     }
 
     /// Whose rules hold for a session, and what its sandboxes are for. A session
@@ -221,7 +208,7 @@ fn shell(spec: &SessionSpec, elsewhere: &Elsewhere) -> Result<Shell, CreateError
     };
     let kind = ShellKind::of_program(path.rsplit('/').next().unwrap_or(path));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-    if path.starts_with('-') || !path.chars().all(is_plain) || kind == ShellKind::Other {
+    if path.starts_with('-') || !path.chars().all(is_plain) || !kind.is_driven() {
         let shown: String = path.escape_debug().take(80).collect();
         let why = format!("'{shown}' cannot be used on another host; use bash, zsh, fish or sh");
         return Err(CreateError::Unsupported(why));

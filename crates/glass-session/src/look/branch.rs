@@ -1,5 +1,6 @@
 //! Which git branch a directory is on, from git's own files.
 
+use super::reftable::{self, Head};
 use rustix::fs::{FileType, Mode, OFlags};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -13,13 +14,33 @@ const DEPTH_MAX: usize = 64;
 /// Characters of a commit that stand for it.
 const COMMIT_CHARS: usize = 8;
 
+/// What HEAD has where the references are in reftables.
+const ELSEWHERE: &str = "ref: refs/heads/.invalid";
+
 /// The branch, or the beginning of the commit where there is none; empty outside
-/// of a repository, and where the files do not say (as with reftables).
+/// of a repository.
 pub(super) fn branch(directory: &Path) -> String {
     let mut above = directory.ancestors().take(DEPTH_MAX);
     let git = above.find_map(|directory| git_directory(&directory.join(".git")));
-    let head = git.and_then(|git| read(&git.join("HEAD")));
+    let head = git.and_then(|git| match read(&git.join("HEAD"))? {
+        head if head.trim() == ELSEWHERE => from_tables(&git.join("reftable")),
+        head => Some(head),
+    });
     head.map_or_else(String::new, |head| name(&head))
+}
+
+/// What HEAD would have in a file of its own.
+fn from_tables(place: &Path) -> Option<String> {
+    let list = read(&place.join("tables.list"))?;
+    let mut said = reftable::tables(&list).filter_map(|name| {
+        let table = read_bytes(&place.join(name), reftable::TABLE_BYTES_MAX)?;
+        reftable::head(&table)
+    });
+    match said.next()? {
+        Head::Reference(target) => Some(format!("ref: {target}")),
+        Head::Commit(commit) => Some(commit),
+        Head::Gone => None,
+    }
 }
 
 /// The repository itself, also where a file says where it is.
@@ -41,11 +62,7 @@ fn name(head: &str) -> String {
     let head = head.trim();
     if let Some(reference) = head.strip_prefix("ref: ") {
         let branch = reference.strip_prefix("refs/heads/").unwrap_or(reference);
-        return match branch {
-            // The mark of a repository whose references are elsewhere.
-            ".invalid" => String::new(),
-            branch => branch.chars().filter(|one| !one.is_control()).collect(),
-        };
+        return branch.chars().filter(|one| !one.is_control()).collect();
     }
     let is_commit = head.len() >= COMMIT_CHARS && head.bytes().all(|one| one.is_ascii_hexdigit());
     match is_commit {
@@ -54,18 +71,22 @@ fn name(head: &str) -> String {
     }
 }
 
-/// A small plain file; anything else, such as a pipe, would be waited for.
 fn read(path: &Path) -> Option<String> {
+    String::from_utf8(read_bytes(path, FILE_BYTES_MAX)?).ok()
+}
+
+/// The beginning of a plain file; anything else, such as a pipe, would be waited for.
+fn read_bytes(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
     let about = rustix::fs::fstat(&file).ok()?;
     if FileType::from_raw_mode(about.st_mode) != FileType::RegularFile {
         return None;
     }
-    let mut text = String::new();
-    let mut file = std::fs::File::from(file).take(FILE_BYTES_MAX);
-    file.read_to_string(&mut text).ok()?;
-    Some(text)
+    let mut bytes = Vec::new();
+    let mut file = std::fs::File::from(file).take(bytes_max);
+    file.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 #[cfg(test)]
@@ -80,7 +101,6 @@ mod tests {
             name("0123456789abcdef0123456789abcdef01234567\n"),
             "01234567"
         );
-        assert_eq!(name("ref: refs/heads/.invalid\n"), "");
         assert_eq!(name("nonsense"), "");
         assert_eq!(name(""), "");
     }

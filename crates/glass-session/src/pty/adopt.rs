@@ -14,7 +14,7 @@ use crate::routes::Note;
 use crate::sandbox::has_walls;
 use crate::shell::WALLS_LABEL;
 use crate::tag::Tag;
-use glass_model::{EventIndex, Execution, Session, Stream};
+use glass_model::{EventIndex, Execution, Session, ShellKind, Stream};
 use glass_sandbox::Workspace;
 use glass_spawn::terminal;
 use glass_vt::screen::ScreenSize;
@@ -71,7 +71,7 @@ pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<
         });
     let size = size.clamped();
     display.resize(size);
-    let insight = insight(context, &child, &master, front)?;
+    let insight = insight(context, session.shell.kind, &child, &master, front)?;
     let walls = match (has_walls(&execution.sandbox), &workspace) {
         (false, _) => None,
         (true, None) => return Err("its workspace is gone".to_owned()),
@@ -120,6 +120,7 @@ pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<
 /// that reads keys is at its prompt, unless a command was not told to have ended.
 fn insight(
     context: &Context,
+    kind: ShellKind,
     child: &Child,
     master: &OwnedFd,
     front: Option<Execution>,
@@ -149,7 +150,7 @@ fn insight(
         };
         let id = execution.shell_id;
         let recording = Recording::of_terminal(&context.store, id, named, Begun::Before);
-        Ok::<Front, String>(Front::adopted(execution, recording))
+        Ok::<Front, String>(Front::adopted(execution, recording, kind))
     });
     Ok(Insight {
         nonce: Some(nonce.clone()),

@@ -7,10 +7,11 @@ use glass_model::{Shell, ShellKind, Startup};
 pub(super) fn argv(shell: &Shell, startup: Startup) -> Vec<Vec<u8>> {
     let flags: &[&str] = match (shell.kind, startup) {
         (ShellKind::Bash | ShellKind::Zsh | ShellKind::Posix, Startup::Login) => &["-l"],
-        (ShellKind::Fish, Startup::Login) => &["--login"],
+        (ShellKind::Fish | ShellKind::Nu, Startup::Login) => &["--login"],
         (ShellKind::Bash, Startup::Nothing) => &["--noprofile", "--norc"],
         (ShellKind::Zsh, Startup::Nothing) => &["-f"],
         (ShellKind::Fish, Startup::Nothing) => &["--no-config"],
+        (ShellKind::Nu, Startup::Nothing) => &["--no-config-file"],
         // A POSIX shell reads nothing more unless $ENV says so.
         (_, Startup::Rc) | (ShellKind::Posix | ShellKind::Other, _) => &[],
     };
@@ -44,6 +45,8 @@ mod tests {
         check("fish", Startup::Login, &["--login"]);
         check("fish", Startup::Nothing, &["--no-config"]);
         check("dash", Startup::Login, &["-l"]);
-        check("nu", Startup::Login, &[]);
+        check("nu", Startup::Login, &["--login"]);
+        check("nu", Startup::Nothing, &["--no-config-file"]);
+        check("xonsh", Startup::Login, &[]);
     }
 }

@@ -2,6 +2,7 @@
 //! session, with its part of the terminal's output, whoever asked for it.
 
 use super::beliefs::Fact;
+use super::postamble::Postamble;
 use super::preamble::Preamble;
 use super::{Task, close::NO_OUTPUT};
 use crate::actor::{Finished, ORPHANS_WITHIN, OutputEnd, asked_by, how, in_short, lock};
@@ -29,6 +30,8 @@ pub(super) struct Front {
     pub(super) recording: Recording,
     /// What it wrote first, where that may be its shell's.
     preamble: Option<Preamble>,
+    /// What it wrote last, where that may be its shell's.
+    postamble: Option<Postamble>,
     /// When its time is over.
     deadline: Option<Instant>,
     /// When to see whether it ended while nobody listened.
@@ -60,7 +63,7 @@ impl Front {
     }
 
     /// Takes up a command that began before this daemon did.
-    pub(super) fn adopted(execution: Execution, recording: Recording) -> Front {
+    pub(super) fn adopted(execution: Execution, recording: Recording, kind: ShellKind) -> Front {
         let elapsed_ms = (now_ms() - execution.started_ms).max(0);
         let left = i64::from(execution.timeout_ms) - elapsed_ms;
         let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
@@ -73,6 +76,7 @@ impl Front {
             execution,
             recording,
             preamble: None,
+            postamble: Postamble::of(kind),
             stop: None,
         }
     }
@@ -80,14 +84,32 @@ impl Front {
     /// Records what the terminal brought while it ran.
     pub(super) fn record(&mut self, store: &Store, bytes: &[u8]) -> std::io::Result<()> {
         let Some(preamble) = &mut self.preamble else {
-            return self.recording.append(store, bytes);
+            return self.append(store, bytes);
         };
         match preamble.take(bytes) {
             None => Ok(()),
             Some(own) => {
                 self.preamble = None;
-                self.recording.append(store, &own)
+                self.append(store, &own)
             }
+        }
+    }
+
+    fn append(&mut self, store: &Store, bytes: &[u8]) -> std::io::Result<()> {
+        match &mut self.postamble {
+            None => self.recording.append(store, bytes),
+            Some(postamble) => self.recording.append(store, &postamble.take(bytes)),
+        }
+    }
+
+    /// Records what was held back in case it was the shell's.
+    fn record_rest(&mut self, store: &Store) -> std::io::Result<()> {
+        if let Some(preamble) = self.preamble.take() {
+            self.append(store, &preamble.finish())?;
+        }
+        match self.postamble.take() {
+            None => Ok(()),
+            Some(postamble) => self.recording.append(store, &postamble.finish()),
         }
     }
 }
@@ -188,7 +210,8 @@ impl Task {
             deadline: (!allowed_ms.is_zero()).then(|| Instant::now() + allowed_ms),
             lost_at: None,
             recording: recording.within(quota),
-            preamble: (self.session.shell.kind == ShellKind::Fish).then(Preamble::default),
+            preamble: Preamble::of(self.session.shell.kind),
+            postamble: Postamble::of(self.session.shell.kind),
             execution,
             stop: None,
         });
@@ -217,6 +240,8 @@ impl Task {
         let Some(front) = self.front.take() else {
             return;
         };
+        // It has been read.
+        drop(std::fs::remove_file(self.room().join(super::nu::FILE)));
         if let Some(init) = self.launched.init {
             // Behind walls nothing outlives its command but the shell's own jobs.
             tree::end_orphans(&init, ORPHANS_WITHIN);
@@ -241,9 +266,7 @@ impl Task {
     /// Writes the end of what ran in front, after all that it wrote.
     pub(super) fn finish_front(&mut self, mut front: Front, outcome: Outcome) {
         self.name(When::Running);
-        let rest = front.preamble.take().map(Preamble::finish);
-        let rest = rest.unwrap_or_default();
-        if let Err(error) = front.record(&self.context.store, &rest) {
+        if let Err(error) = front.record_rest(&self.context.store) {
             tracing::error!(session = %self.session.id, %error, "output could not be recorded");
         }
         self.name_recording(&mut front.recording, When::Last);

@@ -24,6 +24,13 @@ use std::time::{Duration, Instant};
 /// The key that makes the shell look for a command. Terminals have none such.
 const KEY: &[u8] = b"\x1b[6714~";
 
+fn key(kind: ShellKind) -> Bytes {
+    Bytes::from_static(match kind {
+        ShellKind::Nu => super::nu::KEY,
+        _ => KEY,
+    })
+}
+
 /// How long a shell may take to say anything, before its first command runs
 /// without it.
 const START_WAIT: Duration = Duration::from_secs(5);
@@ -147,8 +154,9 @@ impl Task {
         // No shell remembers one that is so old.
         let old = taken_name(number.wrapping_sub(CLAIMS_KEPT));
         drop(std::fs::remove_file(self.room().join(old)));
-        let line = line(self.session.shell.kind, &execution);
-        match write_next(&self.room(), &self.nonce, number, &line) {
+        let written = line(&self.room(), self.session.shell.kind, &execution)
+            .and_then(|line| write_next(&self.room(), &self.nonce, number, &line));
+        match written {
             Ok(()) => {
                 self.offer = Some(Offer {
                     execution,
@@ -157,7 +165,7 @@ impl Task {
                     press: now + PRESS_EVERY,
                     until: now + TAKE_WAIT,
                 });
-                self.say(Bytes::from_static(KEY));
+                self.say(key(self.session.shell.kind));
             }
             Err(error) => {
                 let why = format!("it could not be handed to the shell: {error}");
@@ -216,7 +224,7 @@ impl Task {
             offer.press = now + PRESS_EVERY;
             let editing = terminal::reads_keys(self.master.get_ref(), self.launched.child.pid);
             if editing && self.beliefs.doing() == Doing::Prompting {
-                self.say(Bytes::from_static(KEY));
+                self.say(key(self.session.shell.kind));
             }
         }
     }
@@ -260,7 +268,7 @@ impl Task {
         }
         if terminal::reads_keys(self.master.get_ref(), self.launched.child.pid) {
             self.has_draft = false;
-            self.say(Bytes::from_static(KEY));
+            self.say(key(self.session.shell.kind));
         } else {
             self.look_at = Some(Instant::now() + LOOK_EVERY);
         }
@@ -294,14 +302,19 @@ fn write_next(room: &Path, nonce: &str, number: u32, line: &[u8]) -> std::io::Re
 }
 
 /// The line that runs a command as it is, in the shell's own language.
-fn line(kind: ShellKind, execution: &Execution) -> Vec<u8> {
+fn line(room: &Path, kind: ShellKind, execution: &Execution) -> std::io::Result<Vec<u8>> {
+    match kind {
+        ShellKind::Nu => super::nu::line(room, execution),
+        ShellKind::Fish => Ok(fish_line(execution)),
+        _ => Ok(posix_line(kind, execution)),
+    }
+}
+
+fn posix_line(kind: ShellKind, execution: &Execution) -> Vec<u8> {
     let command = execution.command.as_str();
     let directory = execution.requested_cwd.as_str();
     // Where the shell really is may be news that has not come yet.
     let moves = !directory.is_empty();
-    if kind == ShellKind::Fish {
-        return fish_line(execution, moves);
-    }
     if !moves && execution.env.is_empty() && is_plain(kind, command) {
         return command.as_bytes().to_vec();
     }
@@ -357,7 +370,8 @@ fn dollar_quote(bytes: &[u8]) -> Vec<u8> {
     word
 }
 
-fn fish_line(execution: &Execution, moves: bool) -> Vec<u8> {
+fn fish_line(execution: &Execution) -> Vec<u8> {
+    let moves = !execution.requested_cwd.is_empty();
     let command = execution.command.as_bytes();
     if !moves && execution.env.is_empty() {
         return command.to_vec();

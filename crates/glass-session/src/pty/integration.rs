@@ -5,25 +5,27 @@
 //! The nonce that its markers carry is in a file that the script removes; in the
 //! shell it is a variable that is never exported.
 
+use super::nu::quote as nu_quote;
 use crate::context::{make_private, set_variable, variable_name};
 use crate::driver::quote;
 use glass_model::{Shell, ShellKind, Startup};
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const BASH: &str = include_str!("../../shell/terminal.bash");
 const ZSH: &str = include_str!("../../shell/terminal.zsh");
 const ZSHENV: &str = include_str!("../../shell/terminal.zshenv");
 const FISH: &str = include_str!("../../shell/terminal.fish");
+const NU: &str = include_str!("../../shell/terminal.nu");
 
 /// Where a terminal's script is, and where commands are handed over.
 pub(super) const ROOM: &str = "terminal";
 
 /// Whether a shell of this kind can tell us what it does.
 pub(super) fn speaks(kind: ShellKind) -> bool {
-    matches!(kind, ShellKind::Bash | ShellKind::Zsh | ShellKind::Fish)
+    !matches!(kind, ShellKind::Posix | ShellKind::Other)
 }
 
 /// What a shell with integration is started with.
@@ -81,6 +83,18 @@ pub(super) fn inject(
                 word("-l");
             }
         }
+        ShellKind::Nu => {
+            let file = dir.join("start.nu");
+            write_script(&file, &[&nu_head(&file, dir, nonce), NU.as_bytes()])?;
+            match startup {
+                Startup::Login => word("--login"),
+                Startup::Nothing => word("--no-config-file"),
+                Startup::Rc => {}
+            }
+            word("--execute");
+            let path = nu_quote(file.as_os_str().as_bytes());
+            words.push([b"source ".to_vec(), path].concat());
+        }
         _ => {
             let file = dir.join("start.fish");
             write_script(&file, &[&fish_head(&file, dir, nonce), FISH.as_bytes()])?;
@@ -109,7 +123,7 @@ fi
 /// Removes what may still be there of the script: whoever reads it later would
 /// know the nonce.
 pub(super) fn remove_scripts(dir: &Path) {
-    for name in ["start.bash", "zsh/.zshenv", "start.fish"] {
+    for name in ["start.bash", "zsh/.zshenv", "start.fish", "start.nu"] {
         // The script has removed itself, as a rule.
         drop(std::fs::remove_file(dir.join(name)));
     }
@@ -147,7 +161,19 @@ fn fish_head(file: &Path, dir: &Path, nonce: &str) -> Vec<u8> {
     head
 }
 
-fn write_script(path: &PathBuf, parts: &[&[u8]]) -> std::io::Result<()> {
+fn nu_head(file: &Path, dir: &Path, nonce: &str) -> Vec<u8> {
+    let quoted = |path: &Path| nu_quote(path.as_os_str().as_bytes());
+    // Not nu's own `rm`, which may be told to keep what it removes.
+    let mut head = b"^rm -f -- ".to_vec();
+    head.extend(quoted(file));
+    head.extend(format!("\nconst __glass_nonce = \"{nonce}\"\n").into_bytes());
+    head.extend_from_slice(b"const __glass_dir = ");
+    head.extend(quoted(dir));
+    head.push(b'\n');
+    head
+}
+
+pub(super) fn write_script(path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
     // A restarted attempt may have left one.
     drop(std::fs::remove_file(path));
     let mut options = std::fs::OpenOptions::new();
@@ -221,6 +247,7 @@ mod tests {
             (ShellKind::Bash, "/bin/bash"),
             (ShellKind::Zsh, "/bin/zsh"),
             (ShellKind::Fish, "/bin/fish"),
+            (ShellKind::Nu, "/bin/nu"),
         ] {
             for startup in [Startup::Login, Startup::Rc, Startup::Nothing] {
                 let shell = Shell {

@@ -34,7 +34,7 @@ pub fn shell(kind: ShellKind) -> Shell {
         ShellKind::Bash => "/usr/bin/bash",
         ShellKind::Zsh => "/usr/bin/zsh",
         ShellKind::Fish => "/usr/bin/fish",
-        ShellKind::Posix | ShellKind::Other => "/usr/bin/dash",
+        ShellKind::Posix | ShellKind::Nu | ShellKind::Other => "/usr/bin/dash",
     };
     Shell {
         kind,

@@ -100,6 +100,7 @@ fn shell_column(kind: ShellKind) -> i64 {
         ShellKind::Fish => 2,
         ShellKind::Posix => 3,
         ShellKind::Other => 4,
+        ShellKind::Nu => 5,
     }
 }
 
@@ -151,6 +152,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session, ReadError> {
                 2 => ShellKind::Fish,
                 3 => ShellKind::Posix,
                 4 => ShellKind::Other,
+                5 => ShellKind::Nu,
                 _ => return Err(corrupt()),
             },
             path: row.get(7)?,
