@@ -61,6 +61,18 @@ async fn htop_and_tmux_are_commands_like_any_other() {
 }
 
 #[tokio::test]
+async fn programs_that_draw_are_commands_of_nu() {
+    let daemon = Daemon::start("");
+    std::fs::write(daemon.home().join("text"), "a line\n").unwrap();
+    for (line, steps, code) in [
+        ("vim -u NONE -i NONE text", [("a line", ":cq\r")], 1),
+        ("less text", [("(END)", "q")], 0),
+    ] {
+        check_inside(&daemon, &nu(), line, &steps, code).await;
+    }
+}
+
+#[tokio::test]
 async fn a_nu_in_a_shell_is_one_command_with_its_own_end() {
     let daemon = Daemon::start("");
     let line = format!("{} --no-config-file", nu());
@@ -94,7 +106,8 @@ async fn a_prompt_that_a_program_makes_is_told_the_code() {
     );
     let fish = format!(
         "function fish_prompt\n{program} $status\nend\n\
-         function fish_right_prompt\necho right\nend\n"
+         function fish_right_prompt\necho right\nend\n\
+         function mine --on-event fish_preexec\necho $argv >> traced\nend\n"
     );
     let nushell = format!(
         "$env.config.show_banner = false\n$env.PROMPT_INDICATOR = ''\n\
@@ -123,6 +136,10 @@ async fn a_prompt_that_a_program_makes_is_told_the_code() {
         );
         let prompts = std::fs::read_to_string(home.join("prompts")).unwrap();
         assert!(prompts.contains("code 7\n"), "{shell}: {prompts}");
+        if shell == "fish" {
+            let traced = std::fs::read_to_string(home.join("traced")).unwrap();
+            assert_eq!(traced, "sh -c 'exit 7'\necho hi\necho handed\n");
+        }
         assert_invisible(&desk);
     }
 }

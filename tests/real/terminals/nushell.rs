@@ -43,6 +43,17 @@ async fn every_command_typed_into_nu_is_known_with_its_text_and_code() {
     assert_eq!(moved.exit_code, Some(0));
     let there = desk.typed("null\r").await;
     assert_eq!(there.cwd, odd.to_string_lossy());
+    // A job that ends at the prompt changes nothing.
+    let known = desk.commands().await.len();
+    desk.typed("job spawn { ^sleep 0.1 }\r").await;
+    desk.keys("\r").await;
+    let after: Case = (
+        "sleep 300ms; ^sh -c 'exit 5'\r",
+        "sleep 300ms; ^sh -c 'exit 5'",
+        5,
+    );
+    check(&mut desk, "nu", &[after]).await;
+    assert_eq!(desk.commands().await.len(), known + 2);
     // It is busy while a command runs, and a signal has its code.
     let sleep = "^sh -c 'exec sleep 1000'";
     desk.keys(&format!("{sleep}\r")).await;

@@ -83,22 +83,38 @@ pub(super) fn lead(parts: &[Part], bytes: &[u8]) -> Lead {
         if rest.len() < begin.len() {
             return Lead::Open(at);
         }
-        at += match part {
-            Part::Exact(whole) => whole.len(),
-            Part::Title(_) => match title_end(rest) {
-                Some(end) => end,
-                None => return Lead::Open(at),
-            },
-        };
+        at += begin.len();
+        if let Part::Title(_) = part {
+            match title(&rest[begin.len()..]) {
+                Title::Ends(count) => at += count,
+                Title::Open => return Lead::Open(at - begin.len()),
+                Title::None => at -= begin.len(),
+            }
+        }
     }
     Lead::Known(at)
 }
 
-fn title_end(bytes: &[u8]) -> Option<usize> {
-    let bell = bytes.iter().position(|byte| *byte == 0x07);
-    let ends = bytes.windows(2).position(|two| two == b"\x1b\\");
-    let ends = ends.map(|at| at + 2).into_iter();
-    ends.chain(bell.map(|at| at + 1)).min()
+/// What the rest of a title is.
+enum Title {
+    /// Whole, after so many bytes.
+    Ends(usize),
+    Open,
+    /// No title: another sequence begins in it.
+    None,
+}
+
+fn title(bytes: &[u8]) -> Title {
+    let end = bytes.iter().position(|byte| matches!(byte, 0x07 | 0x1b));
+    let Some(end) = end else {
+        return Title::Open;
+    };
+    match (bytes[end], bytes.get(end + 1)) {
+        (0x07, _) => Title::Ends(end + 1),
+        (_, Some(b'\\')) => Title::Ends(end + 2),
+        (_, None) => Title::Open,
+        _ => Title::None,
+    }
 }
 
 #[cfg(test)]
