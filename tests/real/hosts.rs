@@ -4,6 +4,7 @@ mod agents;
 mod connections;
 mod ending;
 mod exactness;
+mod input;
 mod keys;
 pub mod server;
 mod terminal;

@@ -5,24 +5,30 @@
 //! before a shell there had answered; its code is the one that was said with the
 //! secret, and that `ssh` does not contradict.
 
+mod input;
 mod streams;
 
 use crate::end::{End, end_name};
 use crate::sieve::Word;
+pub use input::INPUT_FD;
+use input::{INTERRUPT_LINE, feed};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
-use streams::{Event, Which, listen};
+use streams::{Event, Which, channel, listen};
 
 /// What lets a relay begin: before this it does nothing.
 pub const GO: &[u8] = b"g";
 
 /// What makes it stop its command.
 pub const CANCEL: &[u8] = b"c";
+
+/// What makes it interrupt its command, as Ctrl+C would.
+pub const INTERRUPT: &[u8] = b"i";
 
 /// Time for a shell on the other host to answer, in milliseconds; `ssh` itself gives
 /// up earlier.
@@ -51,6 +57,8 @@ pub struct RelayOrder {
     pub number: u64,
     /// Where `ssh` writes what it has to say.
     pub log: PathBuf,
+    /// Whether the command reads what comes over [`INPUT_FD`].
+    pub input: bool,
     /// `ssh` and its arguments.
     pub ssh: Vec<OsString>,
 }
@@ -107,7 +115,12 @@ fn carry(order: &RelayOrder, mut command: Command, script: &[u8]) -> io::Result<
         Ok(ssh) => ssh,
         Err(error) => return Ok(End::NotBegun(format!("ssh does not start: {error}"))),
     };
-    let events = listen(&mut ssh, &secret)?;
+    let (sender, receiver) = channel();
+    let grants = match order.input {
+        true => Some(feed(sender.clone())?),
+        false => None,
+    };
+    let events = listen(&mut ssh, &secret, (sender, receiver))?;
     let mut stdin = ssh.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
     // An error here is heard of again: it ends.
     drop(stdin.write_all(greeting(&secret).as_bytes()));
@@ -115,8 +128,10 @@ fn carry(order: &RelayOrder, mut command: Command, script: &[u8]) -> io::Result<
         order,
         script,
         stdin: Some(stdin),
+        grants,
         greeted: 0,
         sent: false,
+        listens: false,
         stopping: false,
         code: None,
         left: None,
@@ -152,9 +167,13 @@ struct Carried<'a> {
     script: &'a [u8],
     /// As long as this is open, the other side lets the command run.
     stdin: Option<ChildStdin>,
+    /// Lets a piece of the command's input pass.
+    grants: Option<SyncSender<()>>,
     /// Streams on which a shell has answered.
     greeted: usize,
     sent: bool,
+    /// Whether the other side takes lines.
+    listens: bool,
     stopping: bool,
     code: Option<i32>,
     left: Option<u32>,
@@ -182,6 +201,10 @@ impl Carried<'_> {
                 Ok(Event::Said(which, word)) => self.hear(which, word)?,
                 Ok(Event::Closed(which)) => self.closed[which as usize] = true,
                 Ok(Event::Cancel) => self.stop(),
+                Ok(Event::Interrupt) if self.listens => self.write(INTERRUPT_LINE),
+                // Nothing runs that could be interrupted.
+                Ok(Event::Interrupt) => {}
+                Ok(Event::Input(line)) => self.write(&line),
                 Err(RecvTimeoutError::Timeout) => return Ok(()),
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
@@ -201,6 +224,10 @@ impl Carried<'_> {
             Word::Exit(code) => {
                 self.code = Some(code);
                 self.ended[Which::Err as usize] = true;
+            }
+            Word::Got => {
+                self.listens = true;
+                self.grant();
             }
             Word::Gone(left) => {
                 self.left = Some(left);
@@ -224,9 +251,23 @@ impl Carried<'_> {
     fn send(&mut self) {
         self.sent = true;
         self.waits_for_ever = true;
+        let script = self.script;
+        self.write(script);
+    }
+
+    /// Writes to the other side. There is room: a piece of input comes when the last
+    /// was taken.
+    fn write(&mut self, bytes: &[u8]) {
         if let Some(stdin) = &mut self.stdin {
             // An error here is heard of again: the streams end.
-            drop(stdin.write_all(self.script).and_then(|()| stdin.flush()));
+            drop(stdin.write_all(bytes).and_then(|()| stdin.flush()));
+        }
+    }
+
+    fn grant(&self) {
+        if let Some(grants) = &self.grants {
+            // Whoever reads may have come to the end. One word is all that waits.
+            let _ = grants.try_send(());
         }
     }
 

@@ -30,6 +30,8 @@ pub enum Word {
     Exit(i32),
     /// The command was to stop; so many of its processes are left.
     Gone(u32),
+    /// The next piece of the command's input can come.
+    Got,
     /// The command cannot run there: what is missing.
     Missing(String),
     /// The directory and the variables that the command's shell left.
@@ -131,6 +133,7 @@ impl Sieve {
             "end" => Some(Word::End),
             "exit" => rest.parse().ok().map(Word::Exit),
             "gone" => rest.parse().ok().map(Word::Gone),
+            "got" => Some(Word::Got),
             "miss" => Some(Word::Missing(rest.to_owned())),
             "state" => match rest.parse().ok() {
                 Some(wanted @ 1..=STATE_BYTES_MAX) => {

@@ -1,5 +1,5 @@
 # Runs one command on another host, for the relay that sent this. Before it stand
-# assignments of sg_id, sg_dir, sg_seq, sg_shell, sg_cwd and sg_strict, and the
+# assignments of sg_id, sg_dir, sg_seq, sg_shell, sg_cwd, sg_strict and sg_input, and the
 # functions sg_variables, sg_files and sg_start. What is said begins with $sg_secret,
 # which the command does not know.
 #
@@ -60,6 +60,29 @@ sg_hunt() {
   [ -e "$sg_dir/over" ] || sg_left=$((sg_left + 1))
 }
 
+# Hears the relay until our standard input ends. What is written to the command comes
+# in pieces, each after we have said that its pipe took the last; whoever writes may
+# have to wait for that, and we must not. The first comes when we have said that we
+# listen: whoever read this script may have read on.
+sg_listen() {
+  if [ "$sg_input" ]; then
+    exec 7>"$sg_dir/in"
+    sg_say got
+  fi
+  while IFS= read -r sg_line; do
+    case $sg_line in
+      i*) (printf '%b' "${sg_line#i}" >&7; sg_say got) & ;;
+      e) exec 7>&- ;;
+      k)
+        sg_pid=
+        read -r sg_pid <"$sg_dir/pid"
+        sg_find
+        kill -2 $sg_found
+        ;;
+    esac
+  done <&5
+}
+
 # Becomes the command's shell, where it is to be and with what it is to have.
 sg_become() {
   sg_variables
@@ -84,11 +107,16 @@ if ! sg_files; then
   sg_say "miss the command could not be written to /tmp"
   exit 0
 fi
+if [ "$sg_input" ] && ! mkfifo "$sg_dir/in"; then
+  rm -rf "$sg_dir"
+  sg_say "miss the host cannot make a pipe in /tmp"
+  exit 0
+fi
 sg_session=$(command -v setsid)
 (
   trap '' PIPE
   exec >/dev/null
-  while read -r sg_line; do :; done <&5
+  sg_listen
   printf '' >"$sg_dir/stop"
   sg_hunt
   rm -rf "$sg_dir"
@@ -96,7 +124,11 @@ sg_session=$(command -v setsid)
 ) &
 sg_watch=$!
 # The command's shell closes 6: what is said there is ours until then.
-(sg_become) 2>&6 5<&-
+if [ "$sg_input" ]; then
+  (sg_become) 2>&6 5<&- <"$sg_dir/in"
+else
+  (sg_become) 2>&6 5<&-
+fi
 sg_code=$?
 trap '' PIPE
 printf '' >"$sg_dir/over"

@@ -73,6 +73,7 @@ pub use glass_vt::console::{
 };
 pub use hosts::{AgentUse, Host, Hosts};
 pub use keys::{Key, first_key};
+pub use look::reftable::{Head as TableHead, head as table_head};
 pub use random::hex_128 as random_token;
 pub use reader::{Reader, Told, tell};
 pub use redaction::{Redaction, Secrets, Veil};

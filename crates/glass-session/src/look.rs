@@ -4,7 +4,7 @@
 //! something runs. A session in which nothing runs is not looked at.
 
 mod branch;
-mod reftable;
+pub mod reftable;
 
 use crate::context::now_ms;
 use crate::routes::Note;

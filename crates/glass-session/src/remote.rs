@@ -23,6 +23,9 @@ pub(crate) struct Errand<'a> {
     /// Where to run it, and whether it runs nowhere else.
     pub(crate) cwd: &'a str,
     pub(crate) is_strict: bool,
+    /// Whether it reads what callers write. Then it runs without our driver, whose
+    /// request has that place, and no state comes back.
+    pub(crate) input: bool,
     pub(crate) request: Request<'a>,
 }
 
@@ -34,13 +37,14 @@ impl Errand<'_> {
         let kind = self.shell.kind;
         let encoded = driver::encode_run(kind, dir, &self.request)?;
         let mut script = b"{\n".to_vec();
-        let assignments: [(&str, &[u8]); 6] = [
+        let assignments: [(&str, &[u8]); 7] = [
             ("sg_id", id.as_bytes()),
             ("sg_dir", directory.as_bytes()),
             ("sg_seq", &self.request.seq.to_string().into_bytes()),
             ("sg_shell", self.shell.path.as_bytes()),
             ("sg_cwd", self.cwd.as_bytes()),
             ("sg_strict", if self.is_strict { b"y" } else { b"" }),
+            ("sg_input", if self.input { b"y" } else { b"" }),
         ];
         for (name, value) in assignments {
             assign(&mut script, name, value);
@@ -64,7 +68,8 @@ impl Errand<'_> {
         let known = known.filter(|entry| !is_of_connection(variable_name(entry)));
         let given = self.given.iter().filter(|_| self.env.is_none());
         let given = given.filter(|entry| !is_unheard_of(entry));
-        for entry in known.chain(given) {
+        let own = self.own_variables();
+        for entry in known.chain(given).chain(&own) {
             let name = variable_name(entry);
             let is_name = std::str::from_utf8(name).is_ok_and(driver::is_name) && !is_script(name);
             if let Some(value) = entry.get(name.len() + 1..).filter(|_| is_name) {
@@ -77,20 +82,48 @@ impl Errand<'_> {
         script.extend_from_slice(b":\n}\n");
     }
 
+    /// The command's own, where no driver gives it those.
+    fn own_variables(&self) -> Vec<Vec<u8>> {
+        if !self.input {
+            return Vec::new();
+        }
+        let call = ("SHELLGLASS_TOOL_CALL_ID", self.request.tool_call_id);
+        let own = self.request.env.iter();
+        let own = own.map(|(name, value)| (name.as_str(), value.as_str()));
+        let entry = |(name, value): (&str, &str)| format!("{name}={value}").into_bytes();
+        own.chain([call]).map(entry).collect()
+    }
+
     /// Becomes the shell with our driver, in a session of its own where the host can
     /// make one. Its process number is the session's.
     fn start(&self, script: &mut Vec<u8>, dir: &Path) {
-        let argv = driver::argv(self.shell, Startup::Nothing, Style::Once, dir);
+        let argv = match self.input {
+            true => driver::plain_argv(self.shell, self.request.command),
+            false => driver::argv(self.shell, Startup::Nothing, Style::Once, dir),
+        };
         script.extend_from_slice(
             b"sg_start() {\nexec sh -c 'printf \"%s\\n\" \"$$\" >\"$0/pid\"; exec \"$@\"' \
               \"$sg_dir\" ${sg_session:+\"$sg_session\"} \"$sg_path\"",
         );
+        // The shell of a connection may read start files, whatever it was asked to run.
+        let quiet: &[&str] = match self.shell.kind {
+            _ if !self.input => &[],
+            ShellKind::Bash => &["--norc"],
+            ShellKind::Zsh => &["-f"],
+            ShellKind::Fish => &["--no-config"],
+            _ => &[],
+        };
+        for word in quiet {
+            script.push(b' ');
+            script.extend_from_slice(word.as_bytes());
+        }
         for word in &argv.argv[1..] {
             script.push(b' ');
             script.extend(driver::quote(ShellKind::Posix, word));
         }
         script.extend_from_slice(match argv.stdin_is_control {
-            true => b" <\"$sg_dir/q\" 6>&- 9>/dev/null\n}\n".as_slice(),
+            _ if self.input => b" 6>&-\n}\n".as_slice(),
+            true => b" <\"$sg_dir/q\" 6>&- 9>/dev/null\n}\n",
             false => b" 8<\"$sg_dir/q\" 6>&- 9>/dev/null\n}\n",
         });
     }

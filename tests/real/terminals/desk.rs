@@ -49,8 +49,25 @@ impl Desk {
         self.viewer.type_in(keys).await;
     }
 
+    /// Waits until nu reads keys: what is typed before, it takes for something else.
+    /// Other shells do not mind.
+    pub async fn prompted(&self) {
+        let shell = self.session.shown().await.shell;
+        if shell.ends_with("/nu") {
+            let of_shell = format!("{shell} ");
+            let reads = || {
+                processes().iter().any(|(pid, line)| {
+                    let is_it = line.starts_with(&of_shell) && line.contains("--execute");
+                    is_it && is_below(*pid, &self.session.id) && reads_keys(*pid)
+                })
+            };
+            eventually("nu reads keys", reads).await;
+        }
+    }
+
     /// Types something that is one command, and waits for the end of that.
     pub async fn typed(&mut self, keys: &str) -> Execution {
+        self.prompted().await;
         self.keys(keys).await;
         self.ended(keys).await
     }
@@ -138,6 +155,16 @@ fn is_foreground(pid: u32) -> bool {
     let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
     // state, parent, group, session, terminal, group in front
     fields.get(2).is_some() && fields.get(2) == fields.get(5)
+}
+
+/// Whether the terminal of a process gives it key by key.
+fn reads_keys(pid: u32) -> bool {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let terminal = rustix::fs::open(format!("/proc/{pid}/fd/0"), flags, Mode::empty());
+    let modes = terminal.and_then(rustix::termios::tcgetattr);
+    let is_line = rustix::termios::LocalModes::ICANON;
+    modes.is_ok_and(|modes| !modes.local_modes.contains(is_line))
 }
 
 /// Whether a process was started in this session.

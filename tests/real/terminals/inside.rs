@@ -15,6 +15,7 @@ fn shells() -> [String; 4] {
 /// Runs a program, does something in it, and expects it to be one command.
 async fn check_inside(daemon: &Daemon, shell: &str, line: &str, steps: &[(&str, &str)], code: i32) {
     let mut desk = Desk::open(daemon, terminal_request(daemon, shell)).await;
+    desk.prompted().await;
     desk.keys(&format!("{line}\r")).await;
     desk.runs(line).await;
     desk.viewer.forget();

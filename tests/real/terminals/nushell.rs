@@ -25,7 +25,9 @@ async fn every_command_typed_into_nu_is_known_with_its_text_and_code() {
     let mut desk = Desk::bare(&daemon, &nu()).await;
     check(&mut desk, "nu", &CASES).await;
     let known = desk.commands().await.len();
+    desk.prompted().await;
     desk.keys("\r").await;
+    desk.prompted().await;
     desk.keys("given up\x03").await;
     desk.settle().await;
     check(&mut desk, "nu", &[("echo last\r", "echo last", 0)]).await;
@@ -46,6 +48,7 @@ async fn every_command_typed_into_nu_is_known_with_its_text_and_code() {
     // A job that ends at the prompt changes nothing.
     let known = desk.commands().await.len();
     desk.typed("job spawn { ^sleep 0.1 }\r").await;
+    desk.prompted().await;
     desk.keys("\r").await;
     let after: Case = (
         "sleep 300ms; ^sh -c 'exit 5'\r",
@@ -56,6 +59,7 @@ async fn every_command_typed_into_nu_is_known_with_its_text_and_code() {
     assert_eq!(desk.commands().await.len(), known + 2);
     // It is busy while a command runs, and a signal has its code.
     let sleep = "^sh -c 'exec sleep 1000'";
+    desk.prompted().await;
     desk.keys(&format!("{sleep}\r")).await;
     desk.runs(sleep).await;
     desk.is_in_front("sleep 1000").await;
@@ -64,6 +68,7 @@ async fn every_command_typed_into_nu_is_known_with_its_text_and_code() {
     desk.session
         .until("it is idle", |shown| !shown.busy && !shown.running)
         .await;
+    desk.prompted().await;
     desk.keys("exit 6\r").await;
     assert_eq!(desk.viewer.end().await, Some(6));
     let run = desk.ended("exit").await;
@@ -110,6 +115,7 @@ async fn what_is_executed_runs_at_the_prompt_of_nu() {
     let daemon = Daemon::start("");
     let mut desk = Desk::bare(&daemon, &nu()).await;
     // A person's line is put aside and comes back.
+    desk.prompted().await;
     desk.keys("echo dr").await;
     desk.viewer.until("dr").await;
     let first = "print one; $env.x = 5; cd /; ^sh -c 'exit 9'";

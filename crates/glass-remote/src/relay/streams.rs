@@ -1,6 +1,6 @@
 //! What comes in: the two streams of `ssh`, and the words of whoever holds us.
 
-use super::CANCEL;
+use super::{CANCEL, INTERRUPT};
 use crate::sieve::{Piece, Sieve, Word};
 use std::io::{self, Read, Write};
 use std::process::Child;
@@ -20,6 +20,11 @@ pub(super) enum Which {
     Err = 1,
 }
 
+/// Where events come from and go to.
+pub(super) fn channel() -> (SyncSender<Event>, Receiver<Event>) {
+    sync_channel(EVENTS_MAX)
+}
+
 /// What happened.
 #[derive(Debug)]
 pub(super) enum Event {
@@ -29,11 +34,18 @@ pub(super) enum Event {
     Closed(Which),
     /// The command is to stop.
     Cancel,
+    /// It is to be interrupted.
+    Interrupt,
+    /// Something was written to it: a line for the other side.
+    Input(Vec<u8>),
 }
 
 /// Begins to pass on what `ssh` writes, and tells of what is said.
-pub(super) fn listen(ssh: &mut Child, secret: &str) -> io::Result<Receiver<Event>> {
-    let (events, receiver) = sync_channel(EVENTS_MAX);
+pub(super) fn listen(
+    ssh: &mut Child,
+    secret: &str,
+    (events, receiver): (SyncSender<Event>, Receiver<Event>),
+) -> io::Result<Receiver<Event>> {
     let out = ssh.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let err = ssh.stderr.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let (sieve, control) = (Sieve::new(secret), events.clone());
@@ -94,8 +106,12 @@ fn obey(events: &SyncSender<Event>) {
     loop {
         match rustix::io::read(rustix::stdio::stdin(), &mut word) {
             Ok(0) => return,
-            Ok(_) if word == *CANCEL => {
-                if events.send(Event::Cancel).is_err() {
+            Ok(_) if word == *CANCEL || word == *INTERRUPT => {
+                let event = match word == *CANCEL {
+                    true => Event::Cancel,
+                    false => Event::Interrupt,
+                };
+                if events.send(event).is_err() {
                     return;
                 }
             }

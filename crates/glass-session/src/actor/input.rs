@@ -2,8 +2,9 @@
 
 use super::Actor;
 use crate::keys::{Key, first_key};
-use crate::shell::STDIN_LABEL;
+use crate::shell::{self, STDIN_LABEL};
 use glass_model::{ShellId, Stdin};
+use glass_remote::INTERRUPT;
 use glass_spawn::tree;
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
@@ -110,6 +111,13 @@ impl Actor {
                 Some(stdin) => write_some(stdin, text),
                 None => Err(NotTaken::Ended),
             },
+            Key::Interrupt if running.relay.is_some() => {
+                let relay = running.relay.as_ref();
+                let asked = relay.map(|relay| shell::send_whole(relay, INTERRUPT));
+                // One that is gone needs no signal.
+                drop(asked);
+                Ok(key.bytes())
+            }
             Key::Interrupt => {
                 let launched = running.launched.clone();
                 let interrupted = tokio::task::spawn_blocking(move || {

@@ -8,11 +8,11 @@ use crate::failpoint;
 use crate::hosts::Elsewhere;
 use crate::pipes;
 use crate::remote::{Errand, is_unheard_of};
-use crate::shell::{self, REQUEST_LABEL, StartError};
+use crate::shell::{self, REQUEST_LABEL, STDIN_LABEL, StartError};
 use crate::state::Input;
 use crate::tag::Tag;
-use glass_model::{Execution, LaunchPlan, ShellId, WaitStatus};
-use glass_remote::{CANCEL, End, GO, STOP_MS_MAX, end_name, is_for_ssh};
+use glass_model::{Execution, LaunchPlan, ShellId, Stdin, WaitStatus};
+use glass_remote::{CANCEL, End, GO, INPUT_FD, STOP_MS_MAX, end_name, is_for_ssh};
 use glass_spawn::{Launch, Launched, tree};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -53,7 +53,7 @@ impl Actor {
         };
         let since_ticks = tree::now_ticks();
         let started = self.launch_relay(&execution, &elsewhere).await;
-        let (launched, pair, channel) = match started {
+        let (launched, pair, channel, stdin) = match started {
             Ok(started) => started,
             Err(error) => return Some(Input::CannotRun(full_message(&error))),
         };
@@ -62,7 +62,7 @@ impl Actor {
             slot: 0,
             pair,
             since_ticks,
-            stdin: None,
+            stdin,
         };
         if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
             return Some(input);
@@ -103,6 +103,7 @@ impl Actor {
                 cwd => cwd,
             },
             is_strict: !execution.requested_cwd.is_empty(),
+            input: self.reads_input(execution),
             request,
         };
         Ok(Encoded {
@@ -111,21 +112,36 @@ impl Actor {
         })
     }
 
+    /// Whether callers may write to a command.
+    fn reads_input(&self, execution: &Execution) -> bool {
+        let fits = execution.command.len() <= crate::driver::PLAIN_BYTES_MAX;
+        fits && self.session.background == Some(Stdin::Open)
+    }
+
     async fn launch_relay(
         &mut self,
         execution: &Execution,
         elsewhere: &Elsewhere,
-    ) -> Result<(Launched, pipes::Pair, OwnedFd), StartError> {
+    ) -> Result<(Launched, pipes::Pair, OwnedFd, Option<OwnedFd>), StartError> {
         crate::context::make_private(&self.room.dir)?;
         let (out, child_out) = pipes::plain()?;
         let (err, child_err) = pipes::plain()?;
         let (channel, child_channel) = shell::channel()?;
         let (out_label, err_label) = pipes::labels(0);
-        let held = vec![
+        let mut held = vec![
             (out_label, out.try_clone()?),
             (err_label, err.try_clone()?),
             (REQUEST_LABEL.to_owned(), channel.try_clone()?),
         ];
+        let mut child_fds = vec![(0, child_channel), (1, child_out), (2, child_err)];
+        let mut stdin = None;
+        if self.reads_input(execution) {
+            let (child_stdin, ours) = pipes::stdin()?;
+            child_fds.push((INPUT_FD, child_stdin));
+            // Otherwise it would end with us.
+            held.push((STDIN_LABEL.to_owned(), ours.try_clone()?));
+            stdin = Some(ours);
+        }
         let log = self.room.dir.join(format!("l{}", execution.shell_id));
         let shared = self.context.shared_socket(&elsewhere.name);
         let hosts = &self.context.settings.hosts;
@@ -136,7 +152,9 @@ impl Actor {
         let mut argv: Vec<OsString> = vec![hosts.relay.clone().into()];
         argv.extend(["relay".into(), "--number".into(), number.into()]);
         argv.extend(["--dir".into(), self.room.dir.clone().into()]);
-        argv.extend(["--log".into(), log.into(), "--".into()]);
+        argv.extend(["--log".into(), log.into()]);
+        argv.extend(stdin.is_some().then(|| "--input".into()));
+        argv.push("--".into());
         argv.extend(ssh);
         let plan = LaunchPlan {
             program: hosts.relay.clone().into_os_string().into_vec(),
@@ -154,7 +172,7 @@ impl Actor {
         };
         let launch = Launch {
             plan,
-            child_fds: vec![(0, child_channel), (1, child_out), (2, child_err)],
+            child_fds,
             held,
             tag: tag.encode(),
             walls_control: None,
@@ -164,7 +182,7 @@ impl Actor {
         let routes = &self.context.routes;
         routes.add(launched.id, self.note_sender.clone());
         self.launches.add(launched.clone());
-        Ok((launched, (out, err), channel))
+        Ok((launched, (out, err), channel, stdin))
     }
 
     /// What follows from the end of a relay: only what it left behind counts.

@@ -156,8 +156,8 @@ fn check_supported(spec: &SessionSpec, elsewhere: &Elsewhere) -> Result<(), Crea
     let name = &elsewhere.name;
     let why = if spec.mode == Some(Mode::Pipe) {
         format!("no shell can be kept warm on '{name}'; use mode line, auto or pty")
-    } else if spec.background.is_some_and(|stdin| stdin != Stdin::Closed) {
-        format!("a command on '{name}' can have neither standard input nor a terminal of its own")
+    } else if spec.background == Some(Stdin::Terminal) {
+        format!("a command on '{name}' cannot have a terminal of its own; use mode pty")
     } else if !spec.workspace_root.is_empty() {
         format!("a session on '{name}' has no workspace here")
     } else if spec.mode == Some(Mode::Pty) && !spec.env.is_empty() {

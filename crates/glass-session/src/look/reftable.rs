@@ -16,7 +16,7 @@ const NAME_BYTES_MAX: usize = 255;
 
 /// What a table says of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Head {
+pub enum Head {
     /// The reference that it stands for.
     Reference(String),
     /// The commit that it is at, in hexadecimal.
@@ -36,7 +36,7 @@ pub(super) fn tables(list: &str) -> impl Iterator<Item = &str> {
 
 /// What the beginning of a table says of HEAD; none where it says nothing, or is no
 /// table.
-pub(super) fn head(table: &[u8]) -> Option<Head> {
+pub fn head(table: &[u8]) -> Option<Head> {
     let mut bytes = Bytes(table);
     if bytes.take(4)? != b"REFT" {
         return None;

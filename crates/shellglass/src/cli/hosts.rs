@@ -26,6 +26,9 @@ pub(crate) struct Relay {
     /// Where ssh writes what it has to say.
     #[arg(long)]
     pub log: PathBuf,
+    /// Whether the command reads what comes over the third descriptor.
+    #[arg(long)]
+    pub input: bool,
     /// ssh and its arguments.
     #[arg(last = true, required = true)]
     pub ssh: Vec<OsString>,

@@ -11,6 +11,7 @@ pub(super) fn carry(arguments: Relay) -> Result<ExitCode, Failure> {
         dir: arguments.dir,
         number: arguments.number,
         log: arguments.log,
+        input: arguments.input,
         ssh: arguments.ssh,
     };
     match relay(&order) {
