@@ -7,6 +7,7 @@
 //! is bounded by [`ScreenSize`] and the constants here.
 
 mod alacritty;
+mod beyond;
 mod bounded;
 mod dump;
 mod gate;
@@ -72,8 +73,8 @@ trait Engine {
     fn title(&self) -> Option<String>;
     /// The visible lines as text.
     fn text(&self) -> Vec<String>;
-    /// Appends sequences that draw it, with these scrolling margins.
-    fn draw(&mut self, margins: Option<gate::Margins>, out: &mut Vec<u8>);
+    /// Appends sequences that draw it.
+    fn draw(&mut self, out: &mut Vec<u8>);
 }
 
 /// The screen of one terminal.
@@ -110,7 +111,6 @@ impl Screen {
 
     /// Changes the size.
     pub fn resize(&mut self, size: ScreenSize) {
-        self.gate.forget_margins();
         self.engine.resize(size.clamped());
     }
 
@@ -143,7 +143,7 @@ impl Screen {
     pub fn drawing(&mut self) -> Vec<u8> {
         self.engine.end_update();
         let mut out = Vec::new();
-        self.engine.draw(self.gate.margins(), &mut out);
+        self.engine.draw(&mut out);
         out
     }
 }

@@ -1,7 +1,7 @@
 //! The engine: alacritty's terminal.
 
+use super::beyond::{Beyond, Shown};
 use super::bounded::Bounded;
-use super::gate::Margins;
 use super::{Engine, HISTORY_LINES_MAX, REPLY_BYTES_MAX, ScreenSize, dump};
 use alacritty_terminal::event::{Event, EventListener, WindowSize};
 use alacritty_terminal::grid::{Dimensions, Grid};
@@ -119,6 +119,7 @@ pub(super) struct Alacritty {
     term: Term<Listener>,
     processor: Processor<Untimed>,
     listener: Listener,
+    beyond: Beyond,
 }
 
 impl Alacritty {
@@ -137,6 +138,7 @@ impl Alacritty {
             term: Term::new(config, &size, listener.clone()),
             processor: Processor::new(),
             listener,
+            beyond: Beyond::new(size),
         }
     }
 
@@ -163,14 +165,15 @@ impl Alacritty {
 
 impl Engine for Alacritty {
     fn feed(&mut self, bytes: &[u8]) {
-        let mut term = Bounded::new(&mut self.term);
+        let mut term = Bounded::new(&mut self.term, &mut self.beyond);
         self.processor.advance(&mut term, bytes);
         self.answer_colours();
     }
 
     fn end_update(&mut self) {
         if self.is_updating() {
-            self.processor.stop_sync(&mut Bounded::new(&mut self.term));
+            let mut term = Bounded::new(&mut self.term, &mut self.beyond);
+            self.processor.stop_sync(&mut term);
         }
     }
 
@@ -181,6 +184,7 @@ impl Engine for Alacritty {
     fn resize(&mut self, size: ScreenSize) {
         self.listener.said().size = Some(size);
         self.term.resize(size);
+        self.beyond.resize(size);
     }
 
     fn take_replies(&mut self) -> Vec<u8> {
@@ -209,21 +213,28 @@ impl Engine for Alacritty {
         (0..rows).map(row).collect()
     }
 
-    fn draw(&mut self, margins: Option<Margins>, out: &mut Vec<u8>) {
+    fn draw(&mut self, out: &mut Vec<u8>) {
         let is_alternate = self.term.mode().contains(TermMode::ALT_SCREEN);
         let hidden = is_alternate.then(|| self.hidden_grid());
         let title = self.title();
         dump::reset(self.term.colors(), title.as_deref(), out);
+        self.beyond.draw_tabs(out);
+        let saved = |which| self.beyond.saved_charset(which);
         match &hidden {
             Some(normal) => {
                 dump::normal(normal, out);
-                dump::cursor(normal, 0, out);
-                out.extend_from_slice(b"\x1b[?1049h");
+                dump::saved_cursor(normal, saved(Shown::Normal), out);
+                dump::enter_alternate(normal, saved(Shown::Normal), out);
                 dump::alternate(self.term.grid(), out);
+                dump::saved_cursor(self.term.grid(), saved(Shown::Alternate), out);
             }
-            None => dump::normal(self.term.grid(), out),
+            None => {
+                dump::normal(self.term.grid(), out);
+                dump::saved_cursor(self.term.grid(), saved(Shown::Normal), out);
+            }
         }
-        dump::state(&self.term, margins, out);
+        dump::state(&self.term, &self.beyond, out);
+        self.beyond.draw_rest(out);
     }
 }
 

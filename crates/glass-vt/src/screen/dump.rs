@@ -2,15 +2,20 @@
 //! other: what moves the cursor comes before the cursor, and what changes how
 //! text is drawn comes after the text.
 
-use super::gate::Margins;
+use super::beyond::Beyond;
 use super::style::{Pen, put};
 use alacritty_terminal::event::EventListener;
+use alacritty_terminal::grid::Charsets;
 use alacritty_terminal::grid::{Dimensions as _, Grid};
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::color::Colors;
 use alacritty_terminal::term::{Term, TermMode};
 use alacritty_terminal::vte::ansi::{CharsetIndex, CursorShape, StandardCharset};
+
+/// Writes in G1, and in G0 again.
+const SHIFT_OUT: u8 = 0x0e;
+const SHIFT_IN: u8 = 0x0f;
 
 /// Modes that are off in a fresh terminal, and how they are set.
 const MODES: [(TermMode, &str); 11] = [
@@ -76,7 +81,6 @@ pub(super) fn normal(grid: &Grid<Cell>, out: &mut Vec<u8>) {
         line += 1;
     }
     pen.change(Pen::default(), out);
-    saved_cursor(grid, out);
 }
 
 /// The alternate screen, row by row.
@@ -92,39 +96,36 @@ pub(super) fn alternate(grid: &Grid<Cell>, out: &mut Vec<u8>) {
         }
     }
     pen.change(Pen::default(), out);
-    saved_cursor(grid, out);
+}
+
+/// Goes to the alternate screen from where the normal one was left, which saves
+/// the cursor there.
+pub(super) fn enter_alternate(normal: &Grid<Cell>, active: CharsetIndex, out: &mut Vec<u8>) {
+    cursor(normal, 0, out);
+    charsets(&normal.cursor.charsets, b'0', out);
+    shift(active, out);
+    out.extend_from_slice(b"\x1b[?1049h");
+    unshift(active, out);
+    charsets(&normal.cursor.charsets, b'B', out);
 }
 
 /// Margins, cursor, the next character's look, and modes.
-pub(super) fn state<T: EventListener>(term: &Term<T>, margins: Option<Margins>, out: &mut Vec<u8>) {
+pub(super) fn state<T: EventListener>(term: &Term<T>, beyond: &Beyond, out: &mut Vec<u8>) {
     let mode = *term.mode();
-    let rows = term.screen_lines();
-    let mut top = 0;
-    if let Some(Margins { top: first, bottom }) = margins {
-        let bottom = bottom.unwrap_or(rows).min(rows);
-        if first < bottom {
-            put(out, format_args!("\x1b[{first};{bottom}r"));
-            top = first - 1;
-        }
+    let scrolled = beyond.scrolled();
+    if scrolled != (0..term.screen_lines()) {
+        put(
+            out,
+            format_args!("\x1b[{};{}r", scrolled.start + 1, scrolled.end),
+        );
     }
+    let mut top = 0;
     if mode.contains(TermMode::ORIGIN) {
         out.extend_from_slice(b"\x1b[?6h");
-    } else {
-        top = 0;
+        top = scrolled.start;
     }
     cursor(term.grid(), top, out);
-    let charsets = &term.grid().cursor.charsets;
-    let designations = [
-        (CharsetIndex::G0, b'('),
-        (CharsetIndex::G1, b')'),
-        (CharsetIndex::G2, b'*'),
-        (CharsetIndex::G3, b'+'),
-    ];
-    for (index, designator) in designations {
-        if charsets[index] == StandardCharset::SpecialCharacterAndLineDrawing {
-            out.extend_from_slice(&[0x1b, designator, b'0']);
-        }
-    }
+    charsets(&term.grid().cursor.charsets, b'0', out);
     if !mode.contains(TermMode::LINE_WRAP) {
         out.extend_from_slice(b"\x1b[?7l");
     }
@@ -176,19 +177,54 @@ pub(super) fn cursor(grid: &Grid<Cell>, top: usize, out: &mut Vec<u8>) {
     pen.change(Pen::of(&grid.cursor.template), out);
 }
 
-fn saved_cursor(grid: &Grid<Cell>, out: &mut Vec<u8>) {
-    let saved = &grid.saved_cursor;
-    let home = saved.point.line == Line(0) && saved.point.column == Column(0);
-    if home && Pen::of(&saved.template) == Pen::default() {
-        return;
+/// The character sets that are not plain, made this: `0` for line drawing, `B`
+/// for plain.
+fn charsets(charsets: &Charsets, made: u8, out: &mut Vec<u8>) {
+    let designations = [
+        (CharsetIndex::G0, b'('),
+        (CharsetIndex::G1, b')'),
+        (CharsetIndex::G2, b'*'),
+        (CharsetIndex::G3, b'+'),
+    ];
+    for (index, designator) in designations {
+        if charsets[index] == StandardCharset::SpecialCharacterAndLineDrawing {
+            out.extend_from_slice(&[0x1b, designator, made]);
+        }
     }
+}
+
+/// The cursor that was saved last, with its look and its character sets, of
+/// which `active` is the one that is written in.
+pub(super) fn saved_cursor(grid: &Grid<Cell>, active: CharsetIndex, out: &mut Vec<u8>) {
+    let saved = &grid.saved_cursor;
     let mut pen = Pen::default();
     let row_number = usize::try_from(saved.point.line.0).unwrap_or(0) + 1;
     let column = saved.point.column.0 + 1;
-    put(out, format_args!("\x1b[{row_number};{column}H"));
+    let begin = out.len();
     pen.change(Pen::of(&saved.template), out);
-    out.extend_from_slice(b"\x1b7");
+    charsets(&saved.charsets, b'0', out);
+    let is_home = (row_number, column) == (1, 1) && active == CharsetIndex::G0;
+    if is_home && out.len() == begin {
+        return;
+    }
+    shift(active, out);
+    put(out, format_args!("\x1b[{row_number};{column}H\x1b7"));
+    unshift(active, out);
+    charsets(&saved.charsets, b'B', out);
     pen.change(Pen::default(), out);
+}
+
+/// Begins to write in this set. Only two can be chosen so that it lasts.
+pub(super) fn shift(active: CharsetIndex, out: &mut Vec<u8>) {
+    if active == CharsetIndex::G1 {
+        out.push(SHIFT_OUT);
+    }
+}
+
+fn unshift(active: CharsetIndex, out: &mut Vec<u8>) {
+    if active == CharsetIndex::G1 {
+        out.push(SHIFT_IN);
+    }
 }
 
 fn wraps(grid: &Grid<Cell>, line: Line) -> bool {

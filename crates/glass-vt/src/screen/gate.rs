@@ -1,5 +1,5 @@
 //! Looks at what goes into the engine: keeps strings short, and remembers what
-//! the engine does not tell.
+//! is not finished.
 
 use super::STRING_BYTES_MAX;
 use crate::text::incomplete_suffix;
@@ -11,13 +11,6 @@ const ESC: u8 = 0x1b;
 
 /// Most bytes of a control sequence that are looked at.
 const CONTROL_BYTES_MAX: usize = 256;
-
-/// First and last row that scroll, from 1 on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Margins {
-    pub top: usize,
-    pub bottom: Option<usize>,
-}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
@@ -41,7 +34,6 @@ pub(super) struct Gate {
     held: Vec<u8>,
     /// The last bytes of text, which may be the beginning of a character.
     last: Vec<u8>,
-    margins: Option<Margins>,
 }
 
 impl Gate {
@@ -77,14 +69,6 @@ impl Gate {
         if self.state != State::Skipping && start < bytes.len() {
             feed(&bytes[start..]);
         }
-    }
-
-    pub(super) fn margins(&self) -> Option<Margins> {
-        self.margins
-    }
-
-    pub(super) fn forget_margins(&mut self) {
-        self.margins = None;
     }
 
     /// Appends the sequence or character that is not finished.
@@ -124,18 +108,9 @@ impl Gate {
             (State::Escape, b'[') => self.hold(byte, State::Control),
             (State::Escape, b']') => self.hold(byte, State::OsString),
             (State::Escape, b'P' | b'X' | b'^' | b'_') => self.hold(byte, State::String),
-            (State::Escape, b'c') => {
-                self.margins = None;
-                self.end();
-            }
             (State::Escape, 0x00..=0x2f) => self.hold(byte, State::Escape),
             (State::Escape, _) => self.end(),
-            (State::Control, 0x40..=0x7e) => {
-                if byte == b'r' {
-                    self.set_margins();
-                }
-                self.end();
-            }
+            (State::Control, 0x40..=0x7e) => self.end(),
             (state, _) => self.hold(byte, state),
         }
     }
@@ -156,24 +131,5 @@ impl Gate {
     fn end(&mut self) {
         self.state = State::Ground;
         self.held.clear();
-    }
-
-    /// DECSTBM, of which the engine tells nothing.
-    fn set_margins(&mut self) {
-        let parameters = self.held.get(2..).unwrap_or_default();
-        let is_plain = |byte: &u8| byte.is_ascii_digit() || *byte == b';';
-        if !parameters.iter().all(is_plain) {
-            return;
-        }
-        let mut numbers = parameters.split(|byte| *byte == b';').map(|digits| {
-            digits.iter().fold(0usize, |number, digit| {
-                number
-                    .saturating_mul(10)
-                    .saturating_add(usize::from(digit - b'0'))
-            })
-        });
-        let top = numbers.next().unwrap_or(0).max(1);
-        let bottom = numbers.next().filter(|bottom| *bottom > 0);
-        self.margins = Some(Margins { top, bottom });
     }
 }

@@ -58,6 +58,13 @@ fn text_colours_cursor_and_modes_survive() {
         "\x1b[3;5H\x1b[31m\x1b7\x1b[1;1H\x1b[0mx",
         "a\tb\x1b[2K",
         "\x1b[41m\x1b[2J\x1b[0mx",
+        "\x1b[5mblinks\x1b[25m not",
+        "\x1b[3g\x1b[1;5H\x1bH\x1b[1;12H\x1bH\r\tx",
+        "\x1b)0\x0elqk",
+        "\x1b(0\x1b[2;2H\x1b7\x1b(B\x1b[H",
+        "\x1b)0\x0e\x1b7\x0f",
+        "\x1b[?5h\x1b[2;3r",
+        "\x1b[?47h\x1b[2;3Hold",
     ] {
         check(stream);
     }
@@ -97,6 +104,52 @@ fn the_normal_screen_comes_back_after_the_alternate_one() {
         ["normal", "$ back"],
         "it is not disturbed"
     );
+}
+
+/// Checks what a stream leaves on the first rows.
+fn shows(stream: &str, lines: &[&str]) {
+    let text = screen(stream.as_bytes()).text();
+    assert_eq!(text[..lines.len()], *lines, "{stream:?}");
+}
+
+#[test]
+fn the_cursor_goes_up_and_down_within_the_rows_that_scroll() {
+    shows(
+        "\x1b[2;4r\x1b[3;1H\x1b[9Aup\x1b[9Bdown",
+        &["", "up", "", "  down"],
+    );
+    shows("\x1b[3;4r\x1b[1;1H\x1b[9Bdown", &["", "", "", "down"]);
+    shows("\x1b[2;3r\x1b[5;1H\x1b[9Fup", &["", "up"]);
+    // A region that is none changes nothing.
+    shows("x\x1b[9;20ry\x1b[4;2rz", &["xyz"]);
+}
+
+#[test]
+fn an_old_alternate_screen_is_one_and_a_column_mode_is_none() {
+    shows("one\x1b[?47h\x1b[2Jtwo\x1b[?47lthree", &["one   three"]);
+    shows("a\x1b[?1048hbc\x1b[?1048lx", &["axc"]);
+    shows("kept\x1b[?3h\x1b[?3l", &["kept"]);
+}
+
+#[test]
+fn what_cannot_be_seen_goes_on_alike_after_a_snapshot() {
+    for before in [
+        "\x1b[3g\x1b[1;5H\x1bH\r",
+        "\x1b)0\x0e",
+        "\x1b(0\x1b[2;2H\x1b7\x1b(B\x1b[H",
+        "\x1b)0\x0e\x1b[3;3H\x1b7\x0f\x1b[H",
+        "\x1b)0\x0e\x1b[?1049h\x0f",
+        "\x1b[5m\x1b7\x1b[m",
+        "\x1b[2;3r\x1b[3;1H",
+    ] {
+        let after = b"q\tx\n\n\x1b[9A~\x1b8lqk\x0f~\x1b[?1049lmqj";
+        let mut first = screen(before.as_bytes());
+        let mut second = redrawn(&mut first);
+        first.feed(after);
+        second.feed(after);
+        assert_eq!(second.text(), first.text(), "{before:?}");
+        assert_eq!(second.snapshot(), first.snapshot(), "{before:?}");
+    }
 }
 
 #[test]
