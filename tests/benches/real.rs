@@ -18,6 +18,8 @@ mod memory;
 mod sandbox;
 #[path = "real/table.rs"]
 mod table;
+#[path = "real/terminal.rs"]
+mod terminal;
 #[path = "real/throughput.rs"]
 mod throughput;
 
@@ -50,6 +52,9 @@ fn main() {
     }
     if wanted("throughput") {
         runtime.block_on(throughput::measure(&mut table));
+    }
+    if wanted("terminal") {
+        runtime.block_on(terminal::measure(&mut table));
     }
     if wanted("memory") {
         runtime.block_on(memory::measure(&mut table));

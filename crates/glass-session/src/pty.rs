@@ -269,6 +269,7 @@ impl Task {
             self.retry_at,
             self.deserted_until,
             self.display.due(),
+            self.display.rest_due(),
             self.sizing.due(),
             self.question.due(),
             self.close_by(),
@@ -298,6 +299,9 @@ impl Task {
         }
         if is_due(self.display.due()) {
             self.show_frame();
+        }
+        if is_due(self.display.rest_due()) {
+            self.display.rest(now);
         }
         if let Some(size) = self.sizing.take_due(now) {
             self.apply_size(size);

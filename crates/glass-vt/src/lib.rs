@@ -13,6 +13,7 @@ pub mod console;
 mod corpus;
 pub mod escape;
 pub mod exit;
+pub mod fence;
 pub mod marker;
 pub mod mirror;
 pub mod screen;

@@ -17,6 +17,7 @@ mod style;
 mod tests;
 
 use alacritty::Alacritty;
+use std::ops::Range;
 
 pub use saved::{SAVED_BYTES_MAX, SavedScreen};
 
@@ -65,6 +66,14 @@ trait Engine {
     fn end_update(&mut self);
     /// Whether a synchronised update holds something back.
     fn is_updating(&self) -> bool;
+    /// Row and column of the cursor, from 0 on.
+    fn cursor(&self) -> (usize, usize);
+    /// The rows that scroll, from 0 on.
+    fn scrolled(&self) -> Range<usize>;
+    /// Appends what puts the cursor back, its look, and the margins.
+    fn resume(&self, out: &mut Vec<u8>);
+    /// Gives back memory that it holds for lines to come.
+    fn rest(&mut self);
     /// Changes the size.
     fn resize(&mut self, size: ScreenSize);
     /// Takes what it wants to say to the programs.
@@ -107,6 +116,35 @@ impl Screen {
     /// Ends a synchronised update that takes too long.
     pub fn end_update(&mut self) {
         self.engine.end_update();
+    }
+
+    /// Row and column of the cursor, from 0 on.
+    pub fn cursor(&self) -> (usize, usize) {
+        self.engine.cursor()
+    }
+
+    /// The rows that scroll, from 0 on.
+    pub fn scrolled(&self) -> Range<usize> {
+        self.engine.scrolled()
+    }
+
+    /// Appends what makes a terminal that shows this screen ready for plain text
+    /// anywhere on it: no margins are in the way, and characters are themselves.
+    pub fn step_aside(out: &mut Vec<u8>) {
+        out.extend_from_slice(b"\x0f\x1b(B\x1b[?6l\x1b[4l\x1b[m");
+    }
+
+    /// Appends what undoes that: margins, cursor, look and character sets are
+    /// again what the programs left.
+    pub fn resume(&self, out: &mut Vec<u8>) {
+        Screen::step_aside(out);
+        self.engine.resume(out);
+    }
+
+    /// Gives memory back that it holds for lines to come: for when nothing has
+    /// come for a while.
+    pub fn rest(&mut self) {
+        self.engine.rest();
     }
 
     /// Changes the size.

@@ -18,7 +18,8 @@ pub fn peak_kib(pid: u32) -> u64 {
     status_kib(pid, "VmHWM:")
 }
 
-fn resident_kib(pid: u32) -> u64 {
+/// The memory that a process has, in KiB.
+pub fn resident_kib(pid: u32) -> u64 {
     status_kib(pid, "VmRSS:")
 }
 

@@ -206,6 +206,11 @@ async fn a_long_silence_without_a_terminal_is_an_event_once() {
     let said = session.remarks("quiet").await;
     let cpu = said.iter().filter(|remark| remark.starts_with("cpu: "));
     assert_eq!(cpu.count(), 1, "{said:?}");
+    let reason = |remark: &String| remark.split(':').next().map(str::to_owned);
+    let mut reasons: Vec<_> = said.iter().map(reason).collect();
+    reasons.sort();
+    reasons.dedup();
+    assert_eq!(reasons.len(), said.len(), "one is told twice: {said:?}");
 }
 
 #[tokio::test]

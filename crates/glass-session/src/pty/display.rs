@@ -26,6 +26,9 @@ const SAVE_AFTER_BYTES: u64 = 4 << 20;
 /// What is read of a recording whose saved screen is lost, in bytes.
 pub(super) const UNSAVED_BYTES_MAX: u64 = 8 << 20;
 
+/// A screen that has not changed for so long gives memory back.
+const REST: Duration = Duration::from_secs(1);
+
 /// The screen's file in the directory of its session.
 const FILE_NAME: &str = "screen";
 
@@ -35,6 +38,10 @@ pub(super) struct Display {
     /// What clients have not seen because an update is not finished.
     held: Vec<u8>,
     held_until: Option<Instant>,
+    /// When the screen changed last, until it has given memory back.
+    changed: Option<Instant>,
+    /// When to look whether it has rested since.
+    rest_at: Option<Instant>,
     file: PathBuf,
     saved_at: u64,
 }
@@ -51,6 +58,8 @@ impl Display {
             strip: Strip::new(Stripped::Queries),
             held: Vec::new(),
             held_until: None,
+            changed: None,
+            rest_at: None,
             file: dir.join(FILE_NAME),
             saved_at,
         }
@@ -72,6 +81,7 @@ impl Display {
     /// Takes recorded output that was shown before.
     pub(super) fn replay(&mut self, bytes: &[u8]) {
         self.screen.feed(bytes);
+        self.has_changed(Instant::now());
         self.strip.push(bytes, |_| {});
         // Whoever asked has been answered, or has given up.
         drop(self.screen.take_replies());
@@ -80,6 +90,7 @@ impl Display {
     /// Takes new output; gives what is to be said to the programs.
     pub(super) fn feed(&mut self, bytes: &[u8], now: Instant) -> Vec<u8> {
         self.screen.feed(bytes);
+        self.has_changed(now);
         let held = &mut self.held;
         self.strip
             .push(bytes, |passed| held.extend_from_slice(passed));
@@ -101,6 +112,25 @@ impl Display {
             self.screen.end_update();
         }
         std::mem::take(&mut self.held)
+    }
+
+    fn has_changed(&mut self, now: Instant) {
+        self.changed = Some(now);
+        self.rest_at.get_or_insert(now + REST);
+    }
+
+    /// When to rest, if nothing comes until then.
+    pub(super) fn rest_due(&self) -> Option<Instant> {
+        self.rest_at
+    }
+
+    /// Gives memory back if nothing has come for a while, and else looks again.
+    pub(super) fn rest(&mut self, now: Instant) {
+        let rested_at = self.changed.map(|changed| changed + REST);
+        self.rest_at = rested_at.filter(|at| *at > now);
+        if self.rest_at.is_none() && self.changed.take().is_some() {
+            self.screen.rest();
+        }
     }
 
     /// When a frame that is kept back is shown at the latest.

@@ -4,9 +4,10 @@
 //! opening a mirror, or leaving one unread, changes nothing for the session.
 
 mod announced;
-pub(super) mod extent;
+mod extent;
 mod painting;
 mod readable;
+pub(super) mod replay;
 
 use super::Shown;
 use crate::engine::{Caller, Engine};

@@ -2,7 +2,9 @@
 
 mod keys;
 
-use super::{Act, Console, Key, KeyDecoder, LINE_BYTES_MAX, Manner, Whose, expand};
+use super::{
+    Act, Console, Key, KeyDecoder, LINE_BYTES_MAX, Manner, WAITING_KEYS_MAX, Whose, expand,
+};
 use crate::mirror::MirrorEvent;
 use crate::screen::{Screen, ScreenSize};
 use proptest::prelude::*;
@@ -255,6 +257,21 @@ fn a_line_that_is_too_long_or_too_high_is_bounded() {
     assert_eq!(desk.screen.text().len(), 5);
     desk.keys("\x01");
     assert!(desk.screen.text()[0].starts_with("> xxx"));
+}
+
+#[test]
+fn keys_that_wait_are_bounded_and_stopping_is_always_possible() {
+    let mut desk = Desk::open(40, 12);
+    let command = MirrorEvent::CommandStart { command: "make" };
+    desk.show(command, Whose::Others);
+    let mut out = Vec::new();
+    for _ in 0..4 {
+        let keys = "x\x03".repeat(WAITING_KEYS_MAX);
+        desk.console.type_in(keys.as_bytes(), &mut out);
+        assert!(desk.console.waiting.len() <= WAITING_KEYS_MAX + 1);
+    }
+    assert!(out.len() <= 4, "a bell for each piece that was refused");
+    assert_eq!(desk.console.waiting.back(), Some(&Key::Interrupt));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{NamedColor, Processor, Rgb, Timeout};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -179,6 +180,29 @@ impl Engine for Alacritty {
 
     fn is_updating(&self) -> bool {
         self.processor.sync_timeout().pending_timeout()
+    }
+
+    fn cursor(&self) -> (usize, usize) {
+        let point = self.term.grid().cursor.point;
+        (usize::try_from(point.line.0).unwrap_or(0), point.column.0)
+    }
+
+    fn scrolled(&self) -> Range<usize> {
+        self.beyond.scrolled()
+    }
+
+    fn resume(&self, out: &mut Vec<u8>) {
+        dump::margins(&self.beyond, out);
+        dump::place(&self.term, &self.beyond, out);
+        self.beyond.draw_shift(out);
+        if self.term.mode().contains(TermMode::INSERT) {
+            out.extend_from_slice(b"\x1b[4h");
+        }
+    }
+
+    fn rest(&mut self) {
+        // A first line of history makes room for a thousand.
+        self.term.grid_mut().truncate();
     }
 
     fn resize(&mut self, size: ScreenSize) {

@@ -132,10 +132,14 @@ impl Beyond {
         out.extend_from_slice(b"\x1b[H");
     }
 
-    /// Appends what makes later text come in the right set, and the whole
-    /// screen light.
-    pub(super) fn draw_rest(&self, out: &mut Vec<u8>) {
+    /// Appends what makes later text come in the right set.
+    pub(super) fn draw_shift(&self, out: &mut Vec<u8>) {
         shift(self.charset, out);
+    }
+
+    /// Appends that, and what makes the whole screen light.
+    pub(super) fn draw_rest(&self, out: &mut Vec<u8>) {
+        self.draw_shift(out);
         if self.is_reverse {
             out.extend_from_slice(b"\x1b[?5h");
         }

@@ -112,20 +112,10 @@ pub(super) fn enter_alternate(normal: &Grid<Cell>, active: CharsetIndex, out: &m
 /// Margins, cursor, the next character's look, and modes.
 pub(super) fn state<T: EventListener>(term: &Term<T>, beyond: &Beyond, out: &mut Vec<u8>) {
     let mode = *term.mode();
-    let scrolled = beyond.scrolled();
-    if scrolled != (0..term.screen_lines()) {
-        put(
-            out,
-            format_args!("\x1b[{};{}r", scrolled.start + 1, scrolled.end),
-        );
+    if beyond.scrolled() != (0..term.screen_lines()) {
+        margins(beyond, out);
     }
-    let mut top = 0;
-    if mode.contains(TermMode::ORIGIN) {
-        out.extend_from_slice(b"\x1b[?6h");
-        top = scrolled.start;
-    }
-    cursor(term.grid(), top, out);
-    charsets(&term.grid().cursor.charsets, b'0', out);
+    place(term, beyond, out);
     if !mode.contains(TermMode::LINE_WRAP) {
         out.extend_from_slice(b"\x1b[?7l");
     }
@@ -152,6 +142,27 @@ pub(super) fn state<T: EventListener>(term: &Term<T>, beyond: &Beyond, out: &mut
     if !mode.contains(TermMode::SHOW_CURSOR) {
         out.extend_from_slice(b"\x1b[?25l");
     }
+}
+
+/// The rows that scroll; the cursor goes home.
+pub(super) fn margins(beyond: &Beyond, out: &mut Vec<u8>) {
+    let scrolled = beyond.scrolled();
+    put(
+        out,
+        format_args!("\x1b[{};{}r", scrolled.start + 1, scrolled.end),
+    );
+}
+
+/// Where and how the next character is written, but for the character set that
+/// was shifted to.
+pub(super) fn place<T: EventListener>(term: &Term<T>, beyond: &Beyond, out: &mut Vec<u8>) {
+    let mut top = 0;
+    if term.mode().contains(TermMode::ORIGIN) {
+        out.extend_from_slice(b"\x1b[?6h");
+        top = beyond.scrolled().start;
+    }
+    cursor(term.grid(), top, out);
+    charsets(&term.grid().cursor.charsets, b'0', out);
 }
 
 /// The cursor, on its way to the next line where it is, and the look of the

@@ -210,6 +210,18 @@ fn a_cell_keeps_few_combining_characters() {
 }
 
 #[test]
+fn a_screen_that_rested_goes_on_as_if_it_had_not() {
+    let lines = |from: u32| -> String { (from..from + 50).map(|n| format!("{n}\r\n")).collect() };
+    let (mut rested, mut busy) = (screen(b""), screen(b""));
+    for from in [0, 50, 2_000] {
+        rested.feed(lines(from).as_bytes());
+        rested.rest();
+        busy.feed(lines(from).as_bytes());
+    }
+    assert_eq!(rested.snapshot(), busy.snapshot());
+}
+
+#[test]
 fn any_size_is_a_size() {
     let mut screen = screen(b"some text that is long enough to wrap");
     for (columns, rows) in [(0, 0), (1, 1), (u16::MAX, u16::MAX), (80, 24), (3, 2)] {

@@ -4,10 +4,9 @@
 
 use crate::engine::{Caller, Engine};
 use crate::errors::LookupError;
-use crate::reader::{Reader, Told};
-use crate::view::mirror::extent::Extent;
+use crate::reader::Told;
+use crate::view::mirror::replay::Replay;
 use glass_model::{Event, EventIndex, Session};
-use glass_vt::mirror::replay_bytes_max;
 use tokio::sync::mpsc;
 
 /// What was heard and waits.
@@ -29,11 +28,7 @@ pub(super) enum Heard {
 
 /// A session that is listened to, from its history on.
 pub(super) struct Hearing {
-    reader: Reader,
-    /// The first event that is not part of the history.
-    replay_end: EventIndex,
-    /// Bytes of output in the history, and how many of them may be shown.
-    pub(super) replay: (u64, u64),
+    pub(super) replay: Replay,
 }
 
 impl Hearing {
@@ -43,24 +38,8 @@ impl Hearing {
         session: &Session,
         from: EventIndex,
     ) -> Result<Hearing, LookupError> {
-        let (first, _) = engine.bounds(&session.id)?;
-        let from = from.max(first);
-        // First the reader and then the end of the history: what happens in
-        // between is read once, as part of what is live.
-        let follower = engine.follow(caller, session.id.as_str(), from)?;
-        let (_, end) = engine.bounds(&session.id)?;
-        let bytes_max = replay_bytes_max(session.scrollback);
-        let counter = (engine.clone(), session.id.clone());
-        let counted = tokio::task::spawn_blocking(move || {
-            Extent::of(&counter.0, &counter.1, from..end, bytes_max)
-        });
-        let extent = counted.await.map_err(|_| LookupError::Stopping)??;
-        let reader = Reader::new(engine, follower, None);
-        Ok(Hearing {
-            reader: reader.without_output_before(extent.kept_from),
-            replay_end: end.max(from),
-            replay: (extent.bytes, bytes_max),
-        })
+        let replay = Replay::begin(engine, caller, session, from).await?;
+        Ok(Hearing { replay })
     }
 
     /// Listens until the session is over or nobody wants to hear.
@@ -70,22 +49,25 @@ impl Hearing {
         heard
     }
 
-    async fn run(mut self, sender: mpsc::Sender<Heard>) {
+    async fn run(self, sender: mpsc::Sender<Heard>) {
+        let Replay {
+            mut reader, end, ..
+        } = self.replay;
         let mut is_replay = true;
         loop {
-            if is_replay && self.reader.is_past(self.replay_end) {
+            if is_replay && reader.is_past(end) {
                 is_replay = false;
-                if sender.send(Heard::Replayed(self.replay_end)).await.is_err() {
+                if sender.send(Heard::Replayed(end)).await.is_err() {
                     return;
                 }
             }
             let told = tokio::select! {
-                told = self.reader.next() => told,
+                told = reader.next() => told,
                 () = sender.closed() => return,
             };
             let heard = match told {
                 Ok(Some(Told::Event(event, bytes))) => {
-                    Heard::Event(event, bytes, self.reader.has_more())
+                    Heard::Event(event, bytes, reader.has_more())
                 }
                 Ok(Some(Told::Late(late))) => Heard::Late(late.bytes),
                 Ok(None) => Heard::Over,
@@ -94,7 +76,7 @@ impl Hearing {
             let is_last = matches!(heard, Heard::Over | Heard::Failed(_));
             if is_last && is_replay {
                 // A history that ends with the session.
-                let _ = sender.send(Heard::Replayed(self.replay_end)).await;
+                let _ = sender.send(Heard::Replayed(end)).await;
             }
             if sender.send(heard).await.is_err() || is_last {
                 return;

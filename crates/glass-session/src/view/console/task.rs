@@ -5,7 +5,7 @@ use super::hearing::{Heard, Hearing};
 use crate::engine::{Caller, Engine, OrderSpec, Target};
 use crate::errors::LookupError;
 use crate::view::Shown;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use glass_model::{AbortReason, Event, EventBody, Outcome, Session, ShellId, Stdin};
 use glass_vt::console::{Act, Console, Manner, Whose};
 use glass_vt::mirror::MirrorEvent;
@@ -20,6 +20,10 @@ const PIECE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes that wait for a client that does not read. Whatever it types then is not
 /// taken any more.
 const UNREAD_BYTES_MAX: usize = 1 << 20;
+
+/// A piece that still waits and is shorter than this is made longer, where what
+/// follows is of the same moment: each piece costs more than its bytes.
+const SMALL_BYTES: usize = 1024;
 
 /// The process number of a view that is none.
 const NO_PID: i32 = -1;
@@ -66,7 +70,8 @@ impl Task {
                 value: cwd,
             },
         ]);
-        console.limit_replay(hearing.replay.0, hearing.replay.1, &mut out);
+        let replay = &hearing.replay;
+        console.limit_replay(replay.bytes, replay.bytes_max, &mut out);
         console.feed(session.background == Some(Stdin::Open));
         Task {
             engine: engine.clone(),
@@ -209,11 +214,12 @@ impl Task {
 
     fn flush(&mut self) {
         let mut rest = Bytes::from(std::mem::take(&mut self.out));
+        self.ready_bytes += rest.len();
         // What comes of keys later is as young as they are, and not as old as this.
         let at_ms = self.shown_ms.take();
+        join_small(self.ready.back_mut(), &mut rest, at_ms);
         while !rest.is_empty() {
             let bytes = rest.split_to(rest.len().min(PIECE_BYTES_MAX));
-            self.ready_bytes += bytes.len();
             self.ready.push_back(Shown::Bytes { bytes, at_ms });
         }
     }
@@ -363,6 +369,19 @@ impl Task {
     }
 }
 
+/// Moves bytes to a small piece before them, if there is one of the same moment.
+fn join_small(last: Option<&mut Shown>, rest: &mut Bytes, now: Option<i64>) {
+    let Some(Shown::Bytes { bytes, at_ms }) = last else {
+        return;
+    };
+    if *at_ms == now && bytes.len() < SMALL_BYTES {
+        let moved = rest.split_to(rest.len().min(SMALL_BYTES));
+        let mut joined = BytesMut::from(std::mem::take(bytes));
+        joined.extend_from_slice(&moved);
+        *bytes = joined.freeze();
+    }
+}
+
 /// Why a command ended, where its code does not say it.
 fn why(outcome: &Outcome) -> Option<String> {
     if let Some(rejected) = &outcome.rejected {
@@ -375,5 +394,50 @@ fn why(outcome: &Outcome) -> Option<String> {
         Some(AbortReason::User) => Some("cancelled".to_owned()),
         Some(AbortReason::Timeout) => Some("its time was up".to_owned()),
         None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PIECE_BYTES_MAX, SMALL_BYTES, join_small};
+    use crate::view::Shown;
+    use bytes::Bytes;
+    use std::collections::VecDeque;
+
+    /// Flushes as the task does.
+    fn push(ready: &mut VecDeque<Shown>, text: &[u8], at_ms: Option<i64>) {
+        let mut rest = Bytes::copy_from_slice(text);
+        join_small(ready.back_mut(), &mut rest, at_ms);
+        if !rest.is_empty() {
+            ready.push_back(Shown::Bytes { bytes: rest, at_ms });
+        }
+    }
+
+    #[test]
+    fn what_comes_byte_by_byte_and_is_not_read_waits_in_few_pieces() {
+        let mut ready = VecDeque::new();
+        for _ in 0..PIECE_BYTES_MAX {
+            push(&mut ready, b"\x07", None);
+        }
+        assert!(ready.len() <= PIECE_BYTES_MAX / SMALL_BYTES, "{}", ready.len());
+        let bytes: usize = ready.iter().map(length).sum();
+        assert_eq!(bytes, PIECE_BYTES_MAX, "nothing is lost");
+    }
+
+    #[test]
+    fn what_is_of_another_moment_or_behind_something_else_is_a_piece_of_its_own() {
+        let mut ready = VecDeque::new();
+        push(&mut ready, b"a", None);
+        push(&mut ready, b"b", Some(1));
+        ready.push_back(Shown::Ready { next: None });
+        push(&mut ready, b"c", Some(1));
+        assert_eq!(ready.len(), 4);
+    }
+
+    fn length(shown: &Shown) -> usize {
+        match shown {
+            Shown::Bytes { bytes, .. } => bytes.len(),
+            _ => 0,
+        }
     }
 }

@@ -10,15 +10,15 @@ use std::ops::Range;
 const COUNT_EVENTS_MAX: usize = 4096;
 
 /// How much output there is to replay.
-pub(in crate::view) struct Extent {
-    pub(in crate::view) bytes: u64,
+pub(super) struct Extent {
+    pub(super) bytes: u64,
     /// The first event whose output is shown, at least in part.
-    pub(in crate::view) kept_from: EventIndex,
+    pub(super) kept_from: EventIndex,
 }
 
 impl Extent {
     /// Looks at a range of events of which `bytes_max` of output are shown.
-    pub(in crate::view) fn of(
+    pub(super) fn of(
         engine: &Engine,
         id: &SessionId,
         range: Range<EventIndex>,

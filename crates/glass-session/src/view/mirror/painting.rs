@@ -1,8 +1,8 @@
 //! Draws a session's history, and then what happens.
 
 use super::announced::Announced;
-use super::extent::Extent;
 use super::readable::Readable;
+use super::replay::Replay;
 use crate::engine::{Caller, Engine};
 use crate::errors::LookupError;
 use crate::reader::{Reader, Told};
@@ -10,7 +10,7 @@ use crate::view::Shown;
 use crate::view::facts::name_of;
 use bytes::Bytes;
 use glass_model::{Dropped, Event, EventBody, EventIndex, Session, ShellId, Stream};
-use glass_vt::mirror::{Mirror, MirrorEvent, replay_bytes_max};
+use glass_vt::mirror::{Mirror, MirrorEvent};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -48,18 +48,7 @@ impl Painting {
         session: &Session,
         from: EventIndex,
     ) -> Result<Painting, LookupError> {
-        let (first, _) = engine.bounds(&session.id)?;
-        let from = from.max(first);
-        // First the reader and then the end of the history: what happens in
-        // between is read once, as part of what is live.
-        let follower = engine.follow(caller, session.id.as_str(), from)?;
-        let (_, end) = engine.bounds(&session.id)?;
-        let bytes_max = replay_bytes_max(session.scrollback);
-        let counter = (engine.clone(), session.id.clone());
-        let counted = tokio::task::spawn_blocking(move || {
-            Extent::of(&counter.0, &counter.1, from..end, bytes_max)
-        });
-        let extent = counted.await.map_err(|_| LookupError::Stopping)??;
+        let replay = Replay::begin(engine, caller, session, from).await?;
         let mut out = Vec::new();
         let mut mirror = Mirror::open(&session.cwd, &mut out);
         let ready = VecDeque::from([
@@ -70,14 +59,12 @@ impl Painting {
                 value: session.cwd.clone(),
             },
         ]);
-        mirror.limit_replay(extent.bytes, bytes_max, &mut out);
-        let reader = Reader::new(engine, follower, None);
+        mirror.limit_replay(replay.bytes, replay.bytes_max, &mut out);
         Ok(Painting {
-            reader: reader.without_output_before(extent.kept_from),
+            reader: replay.reader,
             mirror,
             readable: Readable::default(),
-            // A cursor beyond the end has nothing to replay.
-            replay_end: Some(end.max(from)),
+            replay_end: Some(replay.end),
             ready,
             out,
             shown_ms: None,
