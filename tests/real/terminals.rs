@@ -18,6 +18,7 @@ mod pty;
 mod rights;
 mod sizes;
 mod spoof;
+mod status;
 mod tmux;
 mod tty;
 pub mod viewer;

@@ -83,17 +83,19 @@ async fn what_is_typed_and_a_new_size_reach_the_session() {
     let mut tty = Tty::start(&daemon, &["attach", "--write", &session.id]);
     tty.until(">");
     tty.type_in("echo $((6*7)); stty size\r");
-    tty.until("42\r\n30 80\r\n");
+    tty.until("42\r\n");
+    // A row is for the status line.
+    tty.until("29 80\r\n");
     tokio::time::sleep(Duration::from_millis(600)).await;
     tty.resize(97, 33);
     for _ in 0..200 {
         tty.type_in("stty size\r");
         tokio::time::sleep(Duration::from_millis(50)).await;
-        if tty.text().contains("33 97\r\n") {
+        if tty.text().contains("32 97\r\n") {
             break;
         }
     }
-    tty.until("33 97\r\n");
+    tty.until("32 97\r\n");
     tty.type_in("exit 5\r");
     assert_eq!(tty.wait(), 0);
     assert!(tty.text().contains("the session is over"));

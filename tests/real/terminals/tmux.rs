@@ -28,7 +28,7 @@ impl Tmux<'_> {
     pub fn attach(&self, name: &str, session: &str, more: &str) {
         let program = self.daemon.command();
         let program = program.get_program().to_string_lossy().into_owned();
-        let line = format!("exec {program} attach {more} {session}");
+        let line = format!("exec {program} attach --no-status {more} {session}");
         let made = self.call(&[
             "new-session",
             "-d",

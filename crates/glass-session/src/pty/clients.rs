@@ -39,6 +39,8 @@ struct Queue {
     bytes: BytesMut,
     /// Whether something was lost, so that the screen has to be drawn anew.
     lags: bool,
+    /// Whether the client knows that, and has asked for the screen.
+    asked: bool,
     /// The end, once it is there.
     exited: Option<Option<i32>>,
 }
@@ -48,7 +50,8 @@ struct Queue {
 pub(crate) enum Taken {
     /// Something to show.
     Shown(Shown),
-    /// Nothing, because it was too slow: it is to ask for the screen.
+    /// Nothing, because it was too slow: it is to ask for the screen, and to say
+    /// that it has.
     Lagging,
     /// Nothing yet.
     Nothing,
@@ -71,13 +74,17 @@ impl Client {
             let frame = queue.bytes.split_to(count).freeze();
             return Taken::Shown(Shown::undated(frame));
         }
-        if queue.lags {
-            return Taken::Lagging;
-        }
         match queue.exited {
+            _ if queue.lags && queue.asked => Taken::Nothing,
+            _ if queue.lags => Taken::Lagging,
             Some(code) => Taken::Shown(Shown::Exited { code }),
             None => Taken::Nothing,
         }
+    }
+
+    /// The client has asked for the screen that it needs.
+    pub(crate) fn has_asked(&self) {
+        self.queue().asked = true;
     }
 
     /// How many bytes wait.
@@ -97,7 +104,7 @@ impl Client {
         }
         queue.bytes.extend_from_slice(bytes);
         if queue.bytes.len() > QUEUE_BYTES_MAX {
-            queue.lose();
+            queue.lose_bytes();
         }
         drop(queue);
         self.wake.notify_one();
@@ -152,8 +159,15 @@ impl Queue {
 
     fn lose(&mut self) {
         self.items.clear();
+        self.lose_bytes();
+    }
+
+    /// Loses what came last. A screen that was drawn before is still shown: so
+    /// who is always too slow sees a screen at times, and not nothing.
+    fn lose_bytes(&mut self) {
         self.bytes = BytesMut::new();
         self.lags = true;
+        self.asked = false;
     }
 }
 
@@ -325,6 +339,29 @@ mod tests {
                 bytes(b" and on")
             ]
         );
+    }
+
+    #[test]
+    fn a_client_that_is_too_slow_again_is_shown_a_screen_and_asks_again() {
+        let mut clients = Clients::default();
+        let (slow, queue) = clients.add(Access::ReadOnly, None);
+        for _ in 0..3 {
+            clients.output(&vec![b'x'; QUEUE_BYTES_MAX + 1]);
+            assert_eq!(queue.take(), Taken::Lagging);
+            queue.has_asked();
+            assert_eq!(queue.take(), Taken::Nothing, "once is enough");
+            clients.draw(slow, SIZE, &Bytes::from_static(b"screen"));
+            clients.output(&vec![b'x'; QUEUE_BYTES_MAX + 1]);
+            let mut shown = Vec::new();
+            while let Taken::Shown(next) = queue.take() {
+                shown.push(next);
+            }
+            let screen = Shown::undated(Bytes::from_static(b"screen"));
+            assert!(shown.contains(&screen), "{shown:?}");
+            assert_eq!(queue.take(), Taken::Lagging, "of what came after it");
+            clients.draw(slow, SIZE, &Bytes::from_static(b"screen"));
+            while queue.take() != Taken::Nothing {}
+        }
     }
 
     #[test]

@@ -28,7 +28,6 @@ pub(super) struct TerminalReader {
     opened: Option<Shown>,
     /// When the next frame may go.
     next_frame: Instant,
-    asked_for_screen: bool,
     over: bool,
 }
 
@@ -73,7 +72,6 @@ pub(super) async fn open(
         client,
         opened: Some(Shown::opened(pid, cwd)),
         next_frame: Instant::now(),
-        asked_for_screen: false,
         over: false,
     };
     Ok((reader, TerminalWriter { handle, id }))
@@ -111,18 +109,17 @@ impl TerminalReader {
             match self.client.take() {
                 Taken::Shown(shown) => {
                     self.over = matches!(shown, Shown::Exited { .. });
-                    self.asked_for_screen = false;
                     if matches!(shown, Shown::Bytes { .. }) {
                         self.next_frame = Instant::now() + BATCH;
                     }
                     return Some(shown);
                 }
-                Taken::Lagging if !self.asked_for_screen => {
+                Taken::Lagging => {
                     let order = Order::Redraw { client: self.id };
                     self.handle.orders.send(order).await.ok()?;
-                    self.asked_for_screen = true;
+                    self.client.has_asked();
                 }
-                Taken::Lagging | Taken::Nothing => {
+                Taken::Nothing => {
                     tokio::select! {
                         () = self.client.changed() => {}
                         // The daemon stops: what was shown last may be read.

@@ -13,6 +13,9 @@ pub(crate) struct Attach {
     /// its console, where each line is a command and `exit` leaves.
     #[arg(long)]
     pub write: bool,
+    /// Leave the last row to the session, and say nothing of it there.
+    #[arg(long)]
+    pub no_status: bool,
 }
 
 /// Shows all living sessions with what runs in each, and what waits for a

@@ -2,6 +2,7 @@
 
 mod modes;
 pub(super) mod screen;
+mod status;
 pub(super) mod terminal;
 
 use crate::cli::Attach;
@@ -12,15 +13,18 @@ use glass_proto::shellglass::v1::attach_output::Output;
 use glass_proto::shellglass::v1::{
     AttachInput, AttachOpen, AttachOutput, Resize, SessionMode, SessionRef, View,
 };
-use screen::{Room, Screen};
+use screen::Screen;
 use std::process::ExitCode;
 use std::time::Duration;
 use terminal::{Heard, Terminal};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tonic::{Code, Status, Streaming};
 
 /// Ctrl+], which leaves.
 const LEAVE: u8 = 0x1d;
+
+/// What tells how large a session's terminal is.
+const SIZE: &str = "size";
 
 /// What a console says when `exit` was entered or Ctrl+D pressed.
 const LEFT: &str = "left";
@@ -94,7 +98,7 @@ impl Opening {
             (_, true) => View::Console,
             (_, false) => View::Mirror,
         };
-        let opened = open(&mut client, arguments, view, terminal::size()).await?;
+        let opened = open(&mut client, arguments, view, size(arguments)).await?;
         Ok(Opening { view, opened })
     }
 
@@ -106,10 +110,18 @@ impl Opening {
     ) -> Result<End, Failure> {
         let Opening { view, mut opened } = self;
         let mut screen = Screen::new()?;
+        let mut line = status::listen(context.socket()?, &arguments.id);
+        put_status(&mut screen, arguments).await;
         let mut tries = 0;
         let end = loop {
             let (sender, stream) = opened;
-            let end = follow(terminal, &mut screen, &sender, stream, &mut tries).await?;
+            let mut following = Following {
+                arguments,
+                terminal,
+                screen: &mut screen,
+                line: &mut line,
+            };
+            let end = following.follow(&sender, stream, &mut tries).await?;
             let End::Lost(status) = end else { break end };
             opened = reopen(context, arguments, view, status, &mut tries).await?;
             screen.clear().await;
@@ -164,7 +176,7 @@ async fn reopen(
         let Ok(mut client) = connect(context).await else {
             continue;
         };
-        match open(&mut client, arguments, view, terminal::size()).await {
+        match open(&mut client, arguments, view, size(arguments)).await {
             Ok(opened) => return Ok(opened),
             Err(status) if is_lost(&status) => {}
             Err(status) => return Err(status.into()),
@@ -184,66 +196,135 @@ fn is_lost(status: &Status) -> bool {
     )
 }
 
-/// Shows what comes and sends what is typed.
-async fn follow(
-    terminal: &mut Terminal,
-    screen: &mut Screen,
-    sender: &mpsc::Sender<AttachInput>,
-    mut stream: Streaming<AttachOutput>,
-    tries: &mut u32,
-) -> Result<End, Failure> {
-    loop {
-        tokio::select! {
-            biased;
-            heard = terminal.next() => match heard {
-                Heard::Typed(bytes) => {
-                    let leaves = bytes.iter().position(|byte| *byte == LEAVE);
-                    let typed = &bytes[..leaves.unwrap_or(bytes.len())];
-                    if !typed.is_empty() {
-                        // A daemon that is gone is noticed by the stream.
-                        let _ = sender.send(message(Input::Data(typed.to_vec().into()))).await;
-                    }
-                    if leaves.is_some() {
-                        return Ok(End::Left);
-                    }
+/// The size that the session is told: that of the terminal, without the row that
+/// is ours.
+fn size(arguments: &Attach) -> Option<(u32, u32)> {
+    let size = terminal::size();
+    let ours = u32::from(has_status(arguments, size));
+    size.map(|(columns, rows)| (columns, rows - ours))
+}
+
+fn has_status(arguments: &Attach, size: Option<(u32, u32)>) -> bool {
+    !arguments.no_status && status::has_room(size)
+}
+
+/// Puts up the status line, where it is wanted and there is room.
+async fn put_status(screen: &mut Screen, arguments: &Attach) {
+    let size = terminal::size();
+    if let Some((columns, rows)) = size.filter(|_| has_status(arguments, size)) {
+        screen.put_status(columns, rows).await;
+    } else if screen.has_status() {
+        screen.take_status().await;
+    }
+}
+
+/// One connection that is shown.
+struct Following<'a> {
+    arguments: &'a Attach,
+    terminal: &'a mut Terminal,
+    screen: &'a mut Screen,
+    line: &'a mut watch::Receiver<String>,
+}
+
+impl Following<'_> {
+    /// Shows what comes and sends what is typed.
+    async fn follow(
+        &mut self,
+        sender: &mpsc::Sender<AttachInput>,
+        mut stream: Streaming<AttachOutput>,
+        tries: &mut u32,
+    ) -> Result<End, Failure> {
+        loop {
+            let turn = tokio::select! {
+                biased;
+                heard = self.terminal.next() => Turn::Heard(heard),
+                Ok(()) = self.line.changed(), if self.screen.has_status() => Turn::Line,
+                told = next(self.screen, &mut stream) => Turn::Told(told),
+            };
+            let end = match turn {
+                Turn::Heard(heard) => self.hear(heard, sender).await,
+                Turn::Line => {
+                    let line = self.line.borrow_and_update().clone();
+                    self.screen.say(line).await;
+                    None
                 }
-                Heard::Resized => {
-                    if let Some((cols, rows)) = terminal::size() {
-                        let _ = sender.send(message(Input::Resize(Resize { cols, rows }))).await;
-                    }
+                Turn::Told(None) => Some(End::Unseen),
+                Turn::Told(Some(told)) => {
+                    let output = match told {
+                        Ok(Some(told)) => told.output,
+                        // Its end would have been told.
+                        Ok(None) => {
+                            return Ok(End::Lost(Status::unavailable("the daemon stopped")));
+                        }
+                        Err(status) if is_lost(&status) => return Ok(End::Lost(status)),
+                        Err(status) => return Err(status.into()),
+                    };
+                    *tries = 0;
+                    self.show(output).await
                 }
-                Heard::Told(signal) => return Ok(End::Told(signal)),
-            },
-            told = next(screen, &mut stream) => {
-                let Some((told, room)) = told else { return Ok(End::Unseen) };
-                let output = match told {
-                    Ok(Some(told)) => told.output,
-                    // Its end would have been told.
-                    Ok(None) => return Ok(End::Lost(Status::unavailable("the daemon stopped"))),
-                    Err(status) if is_lost(&status) => return Ok(End::Lost(status)),
-                    Err(status) => return Err(status.into()),
-                };
-                *tries = 0;
-                match output {
-                    Some(Output::Data(bytes)) => room.show(bytes.into()),
-                    Some(Output::ReadOnlyInput(_)) => room.show(b"\x07".to_vec()),
-                    Some(Output::Exited(_)) => return Ok(End::Over),
-                    // The console was left from within.
-                    Some(Output::Property(property)) if property.name == LEFT => {
-                        return Ok(End::Left);
-                    }
-                    _ => {}
-                }
+            };
+            if let Some(end) = end {
+                return Ok(end);
             }
+        }
+    }
+
+    /// Shows what was told; says when that is the end.
+    async fn show(&mut self, output: Option<Output>) -> Option<End> {
+        match output? {
+            Output::Data(bytes) => self.screen.show(bytes.into()).await,
+            Output::ReadOnlyInput(_) => self.screen.show(b"\x07".to_vec()).await,
+            Output::Exited(_) => return Some(End::Over),
+            Output::Property(property) if property.name == SIZE => {
+                self.screen.fit(&property.value).await;
+            }
+            // The console was left from within.
+            Output::Property(property) if property.name == LEFT => return Some(End::Left),
+            _ => {}
+        }
+        None
+    }
+
+    /// Does what the person does; says when that is the end.
+    async fn hear(&mut self, heard: Heard, sender: &mpsc::Sender<AttachInput>) -> Option<End> {
+        match heard {
+            Heard::Typed(bytes) => {
+                let leaves = bytes.iter().position(|byte| *byte == LEAVE);
+                let typed = &bytes[..leaves.unwrap_or(bytes.len())];
+                if !typed.is_empty() {
+                    // A daemon that is gone is noticed by the stream.
+                    let data = Input::Data(typed.to_vec().into());
+                    let _ = sender.send(message(data)).await;
+                }
+                leaves.map(|_| End::Left)
+            }
+            Heard::Resized => {
+                put_status(self.screen, self.arguments).await;
+                if let Some((cols, rows)) = size(self.arguments) {
+                    let resize = Input::Resize(Resize { cols, rows });
+                    let _ = sender.send(message(resize)).await;
+                }
+                None
+            }
+            Heard::Told(signal) => Some(End::Told(signal)),
         }
     }
 }
 
+/// What there is to do.
+enum Turn {
+    Heard(Heard),
+    /// The status line says something else.
+    Line,
+    /// A message; none when nobody reads what is shown.
+    Told(Option<Result<Option<AttachOutput>, Status>>),
+}
+
 /// The next message, once there is room to show it; none when nobody reads.
-async fn next<'a>(
-    screen: &'a mut Screen,
+async fn next(
+    screen: &mut Screen,
     stream: &mut Streaming<AttachOutput>,
-) -> Option<(Result<Option<AttachOutput>, Status>, Room<'a>)> {
-    let room = screen.room().await?;
-    Some((stream.message().await, room))
+) -> Option<Result<Option<AttachOutput>, Status>> {
+    drop(screen.room().await?);
+    Some(stream.message().await)
 }

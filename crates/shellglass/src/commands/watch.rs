@@ -202,7 +202,11 @@ impl Watcher {
 
     /// Shows one session until it is left.
     async fn open(&mut self, terminal: &mut Terminal, session: String, write: bool) {
-        let arguments = Attach { id: session, write };
+        let arguments = Attach {
+            id: session,
+            write,
+            no_status: false,
+        };
         let shown = attach::within(&self.context, terminal, &arguments).await;
         self.board.said = match shown {
             Ok(_) => String::new(),

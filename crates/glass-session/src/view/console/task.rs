@@ -419,7 +419,11 @@ mod tests {
         for _ in 0..PIECE_BYTES_MAX {
             push(&mut ready, b"\x07", None);
         }
-        assert!(ready.len() <= PIECE_BYTES_MAX / SMALL_BYTES, "{}", ready.len());
+        assert!(
+            ready.len() <= PIECE_BYTES_MAX / SMALL_BYTES,
+            "{}",
+            ready.len()
+        );
         let bytes: usize = ready.iter().map(length).sum();
         assert_eq!(bytes, PIECE_BYTES_MAX, "nothing is lost");
     }

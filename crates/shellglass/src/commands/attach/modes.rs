@@ -21,7 +21,7 @@ pub(super) fn panic_reset() -> Vec<u8> {
         has_shown: true,
         ..Modes::default()
     };
-    modes.reset()
+    modes.reset(&[])
 }
 
 #[derive(Debug, Default)]
@@ -78,8 +78,9 @@ impl Modes {
         };
     }
 
-    /// What brings the terminal back to how a shell expects it.
-    pub(super) fn reset(&self) -> Vec<u8> {
+    /// What brings the terminal back to how a shell expects it, with this once
+    /// nothing is in the way of it.
+    pub(super) fn reset(&self, more: &[u8]) -> Vec<u8> {
         if !self.has_shown {
             return Vec::new();
         }
@@ -89,6 +90,7 @@ impl Modes {
             out.extend_from_slice(LEAVE_ALTERNATE);
         }
         out.extend_from_slice(ALWAYS);
+        out.extend_from_slice(more);
         out.extend_from_slice(b"\r\n");
         out
     }
@@ -103,7 +105,7 @@ mod tests {
         for piece in pieces {
             modes.follow(piece);
         }
-        let reset = modes.reset();
+        let reset = modes.reset(&[]);
         let mut windows = reset.windows(LEAVE_ALTERNATE.len());
         windows.any(|window| window == LEAVE_ALTERNATE)
     }
@@ -120,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_terminal_that_was_shown_nothing_is_left_alone() {
-        assert_eq!(Modes::default().reset(), b"");
+        assert_eq!(Modes::default().reset(&[]), b"");
     }
 
     #[test]

@@ -1,0 +1,261 @@
+//! The status line: what runs in the session, for how long, where, and why it is
+//! quiet, in the last row of a terminal that is tall enough.
+//!
+//! What is said is kept up to date by a task of its own, which only asks; what is
+//! drawn goes through a [`Fence`], which keeps the row for us.
+
+use crate::client::dial;
+use crate::commands::watch::words;
+use glass_policy::text::visible;
+use glass_proto::shellglass::v1::{Overview, WatchSessionsRequest, WatchedSession};
+use glass_vt::fence::Fence;
+use glass_vt::screen::ScreenSize;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::sync::watch;
+use tonic::Streaming;
+
+/// A terminal of fewer rows than this needs them all.
+const ROWS_MIN: u32 = 10;
+
+/// How often the time is told, and how soon a daemon that went away is looked for.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Between two parts of the line.
+const BETWEEN: &str = "  ·  ";
+
+/// Whether there is a line in a terminal of this size.
+pub(super) fn has_room(size: Option<(u32, u32)>) -> bool {
+    std::io::stdout().is_terminal() && size.is_some_and(|(_, rows)| rows >= ROWS_MIN)
+}
+
+/// The last row of a terminal.
+pub(in crate::commands) struct Status {
+    fence: Fence,
+    /// The terminal's rows.
+    rows: u16,
+    /// What is to be said.
+    text: String,
+    /// Whether the row does not say it yet.
+    is_stale: bool,
+}
+
+impl Status {
+    /// One in a terminal of this size.
+    pub(super) fn new(columns: u32, rows: u32) -> Status {
+        let rows = narrow(rows);
+        Status {
+            fence: Fence::new(above(columns, rows)),
+            rows,
+            text: String::new(),
+            is_stale: true,
+        }
+    }
+
+    /// Puts it up. What the terminal shows goes up into its history, because
+    /// what is shown from now on begins at the top.
+    pub(super) fn put_up(&mut self, out: &mut Vec<u8>) {
+        out.extend(std::iter::repeat_n(b'\n', usize::from(self.rows)));
+        self.fence.put_up(self.fence.size(), out);
+    }
+
+    /// Puts it where the terminal has become this large. Where it was before is
+    /// empty then.
+    pub(super) fn move_to(&mut self, columns: u32, rows: u32, out: &mut Vec<u8>) {
+        let before = std::mem::replace(&mut self.rows, narrow(rows));
+        if before < self.rows {
+            out.extend_from_slice(format!("\x1b7\x1b[{before};1H\x1b[m\x1b[2K\x1b8").as_bytes());
+        }
+        self.fence.put_up(above(columns, self.rows), out);
+        self.is_stale = true;
+    }
+
+    /// The session's programs have this many columns and rows. Whether there is
+    /// room for them above.
+    pub(super) fn fits(&self, value: &str) -> bool {
+        let size = value.split_once('x');
+        let rows = size.and_then(|(_, rows)| rows.parse::<u16>().ok());
+        rows.is_none_or(|rows| rows < self.rows)
+    }
+
+    /// What the terminal is to be sent for these bytes, the row included where
+    /// it was written over.
+    pub(super) fn show(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        self.fence.show(bytes, out);
+        if self.is_stale || self.fence.is_worn() {
+            self.paint(out);
+        }
+    }
+
+    /// Says something else.
+    pub(super) fn say(&mut self, text: String, out: &mut Vec<u8>) {
+        if self.text != text {
+            self.text = text;
+            self.paint(out);
+        }
+    }
+
+    /// Takes it away: the row is empty, and the whole terminal scrolls again.
+    pub(super) fn take_down(&self) -> Vec<u8> {
+        format!("\x1b7\x1b[r\x1b[{};1H\x1b[m\x1b[2K\x1b8", self.rows).into_bytes()
+    }
+
+    fn paint(&mut self, out: &mut Vec<u8>) {
+        self.is_stale = !self.fence.paint(self.rows, &self.text, out);
+    }
+}
+
+fn narrow(value: u32) -> u16 {
+    u16::try_from(value).unwrap_or(u16::MAX)
+}
+
+fn above(columns: u32, rows: u16) -> ScreenSize {
+    ScreenSize {
+        columns: narrow(columns),
+        rows: rows.saturating_sub(1),
+    }
+}
+
+/// Keeps the line of a session up to date, for as long as somebody listens.
+pub(super) fn listen(socket: PathBuf, id: &str) -> watch::Receiver<String> {
+    let (sender, line) = watch::channel(String::new());
+    let id = id.to_owned();
+    tokio::spawn(async move {
+        tokio::select! {
+            () = sender.closed() => {}
+            () = keep(&socket, &id, &sender) => {}
+        }
+    });
+    line
+}
+
+async fn keep(socket: &Path, id: &str, line: &watch::Sender<String>) {
+    loop {
+        if let Some(stream) = open(socket, id).await {
+            follow(stream, line).await;
+        }
+        tokio::time::sleep(TICK).await;
+    }
+}
+
+/// Asks a daemon that is there; none is started for this.
+async fn open(socket: &Path, id: &str) -> Option<Streaming<Overview>> {
+    let only = WatchSessionsRequest {
+        session_id: id.to_owned(),
+    };
+    let mut client = dial(socket).await.ok()?;
+    let opened = client.watch_sessions(only).await.ok()?;
+    Some(opened.into_inner())
+}
+
+/// Tells what comes, and the time, until the stream is over.
+async fn follow(mut stream: Streaming<Overview>, line: &watch::Sender<String>) {
+    let mut shown: Option<(WatchedSession, i64, tokio::time::Instant)> = None;
+    let mut tick = tokio::time::interval(TICK);
+    loop {
+        tokio::select! {
+            told = stream.message() => {
+                let Ok(Some(overview)) = told else { return };
+                let now = tokio::time::Instant::now();
+                let first = overview.sessions.into_iter().next();
+                shown = first.map(|row| (row, overview.unix_ms, now));
+            }
+            _ = tick.tick() => {}
+        }
+        if let Some((row, unix_ms, since)) = &shown {
+            let passed = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
+            let text = words_of(row, unix_ms.saturating_add(passed));
+            line.send_if_modified(|known| {
+                let is_new = *known != text;
+                *known = text;
+                is_new
+            });
+        }
+    }
+}
+
+/// The line at a time of the daemon's.
+fn words_of(row: &WatchedSession, now_ms: i64) -> String {
+    let Some(session) = &row.session else {
+        return String::new();
+    };
+    let mut parts = Vec::new();
+    let mut command = words::command(session);
+    if row.running_since_unix_ms > 0 && session.running {
+        let time = words::duration(now_ms.saturating_sub(row.running_since_unix_ms));
+        command = format!("{command} {time}");
+    }
+    parts.push(command);
+    parts.push(words::quiet(session));
+    parts.push(visible(&session.working_directory));
+    parts.push(visible(&session.git_branch));
+    parts.retain(|part| !part.trim().is_empty());
+    format!(" {}", parts.join(BETWEEN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Status, words_of};
+    use glass_proto::shellglass::v1::{Session, WatchedSession};
+    use glass_vt::screen::{Screen, ScreenSize};
+
+    fn running(command: &str) -> WatchedSession {
+        WatchedSession {
+            session: Some(Session {
+                running: true,
+                active_command: command.to_owned(),
+                working_directory: "/w".to_owned(),
+                git_branch: "trunk".to_owned(),
+                quiet_reason: "password".to_owned(),
+                ..Session::default()
+            }),
+            running_since_unix_ms: 1_000,
+            ..WatchedSession::default()
+        }
+    }
+
+    #[test]
+    fn the_line_says_what_runs_for_how_long_why_it_is_quiet_and_where() {
+        let line = words_of(&running("make"), 73_000);
+        assert_eq!(line, " make 1:12  ·  asks for a password  ·  /w  ·  trunk");
+        let mut idle = running("make");
+        if let Some(session) = &mut idle.session {
+            session.running = false;
+            session.quiet_reason.clear();
+            session.last_command = "false".to_owned();
+            session.last_exit_code = Some(1);
+        }
+        assert_eq!(words_of(&idle, 73_000), " ✗ 1 false  ·  /w  ·  trunk");
+    }
+
+    #[test]
+    fn nothing_in_a_session_writes_beyond_the_row() {
+        let mut status = Status::new(40, 12);
+        let mut out = Vec::new();
+        status.put_up(&mut out);
+        status.show(b"\x1bcabove", &mut out);
+        let hostile = words_of(&running("x\x1b[2J\r\n\u{202e}\u{9b}H"), 1_000);
+        status.say(hostile.repeat(3), &mut out);
+        let mut screen = Screen::new(ScreenSize {
+            columns: 40,
+            rows: 12,
+        });
+        screen.feed(&out);
+        let text = screen.text();
+        assert_eq!(text[0], "above");
+        assert!(text[1..11].iter().all(String::is_empty), "{text:?}");
+        assert!(text[11].starts_with(" x<U+001B>[2J"), "{text:?}");
+        screen.feed(&status.take_down());
+        assert_eq!(screen.text()[11], "");
+        assert_eq!(screen.cursor(), (0, 5), "the cursor stays");
+    }
+
+    #[test]
+    fn a_session_that_is_taller_than_the_rest_does_not_fit() {
+        let status = Status::new(80, 24);
+        assert!(status.fits("80x23") && status.fits("200x10"));
+        assert!(!status.fits("80x24") && !status.fits("80x999"));
+        assert!(status.fits("nonsense"));
+    }
+}
