@@ -11,6 +11,7 @@ mod beyond;
 mod bounded;
 mod dump;
 mod gate;
+mod late;
 mod saved;
 mod style;
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod tests;
 use alacritty::Alacritty;
 use std::ops::Range;
 
+pub use late::{LateScreen, WAITING_BYTES_MAX};
 pub use saved::{SAVED_BYTES_MAX, SavedScreen};
 
 /// Lines that have left the screen and are kept for a snapshot. Older ones are
@@ -105,6 +107,11 @@ impl Screen {
     pub fn feed(&mut self, bytes: &[u8]) {
         let engine = &mut self.engine;
         self.gate.push(bytes, |passed| engine.feed(passed));
+    }
+
+    /// Whether a sequence is not finished.
+    fn is_within_sequence(&self) -> bool {
+        self.gate.is_within_sequence()
     }
 
     /// Whether the program is in the middle of a synchronised update (DEC mode

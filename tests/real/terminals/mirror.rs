@@ -9,7 +9,7 @@ use glass_proto::shellglass::v1::{
 };
 use shellglass_tests::calls::refused;
 use shellglass_tests::{Daemon, PATIENCE, TestSession};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tonic::Code;
 
 const MODES: [SessionMode; 2] = [SessionMode::Pipe, SessionMode::Line];

@@ -65,11 +65,11 @@ async fn programs_do_not_get_to_the_last_row() {
     .enumerate()
     {
         tty.type_in(&format!("printf '{sequences}'; echo do''ne {number}\r"));
-        until_said(&mut tty, &["✓ printf", &format!("ne {number}")]);
-        let lines = tty.lines();
+        tty.until_line(&[&format!("done {number}")]);
+        let lines = until_said(&mut tty, &["✓ printf"]);
+        let done = format!("done {number}");
         let above = &lines[..LAST];
-        let is_done = |line: &String| line.ends_with(&format!("done {number}"));
-        assert!(above.iter().any(is_done), "{lines:?}");
+        assert!(above.iter().any(|line| line.ends_with(&done)), "{lines:?}");
     }
     tty.type_in("vim -n -u NONE\r");
     until_said(&mut tty, &["vim -n", "waits for keys"]);

@@ -5,7 +5,7 @@
 //! left out of what clients see: two of them would answer twice.
 
 use bytes::Bytes;
-use glass_vt::screen::{SAVED_BYTES_MAX, SavedScreen, Screen, ScreenSize};
+use glass_vt::screen::{LateScreen, SAVED_BYTES_MAX, SavedScreen, Screen, ScreenSize};
 use glass_vt::strip::{Strip, Stripped};
 use rustix::fs::{FileType, Mode, OFlags};
 use std::io::{Read as _, Write as _};
@@ -33,7 +33,7 @@ const REST: Duration = Duration::from_secs(1);
 const FILE_NAME: &str = "screen";
 
 pub(super) struct Display {
-    screen: Screen,
+    screen: LateScreen,
     strip: Strip,
     /// What clients have not seen because an update is not finished.
     held: Vec<u8>,
@@ -49,12 +49,12 @@ pub(super) struct Display {
 impl Display {
     /// An empty one.
     pub(super) fn new(size: ScreenSize, dir: &Path) -> Display {
-        Display::of(Screen::new(size), 0, dir)
+        Display::of(Screen::new(size), size, 0, dir)
     }
 
-    fn of(screen: Screen, saved_at: u64, dir: &Path) -> Display {
+    fn of(screen: Screen, size: ScreenSize, saved_at: u64, dir: &Path) -> Display {
         Display {
-            screen,
+            screen: LateScreen::new(screen, size),
             strip: Strip::new(Stripped::Queries),
             held: Vec::new(),
             held_until: None,
@@ -72,7 +72,7 @@ impl Display {
         let Some(saved) = saved.as_deref().and_then(SavedScreen::parse) else {
             return (Display::new(size, dir), 0);
         };
-        let mut display = Display::of(saved.restore(), saved.offset, dir);
+        let mut display = Display::of(saved.restore(), saved.size, saved.offset, dir);
         // It stands where the screen stands, in the middle of a sequence too.
         display.strip.push(&saved.drawing, |_| {});
         (display, saved.offset)
@@ -109,7 +109,7 @@ impl Display {
             return Vec::new();
         }
         if self.held_until.take().is_some() {
-            self.screen.end_update();
+            self.screen.now().end_update();
         }
         std::mem::take(&mut self.held)
     }
@@ -142,8 +142,8 @@ impl Display {
     /// have been shown to the others before.
     pub(super) fn drawing(&mut self) -> Bytes {
         let drawing = match self.strip.holds_back() {
-            true => self.screen.drawing(),
-            false => self.screen.snapshot(),
+            true => self.screen.now().drawing(),
+            false => self.screen.now().snapshot(),
         };
         drawing.into()
     }
@@ -165,7 +165,7 @@ impl Display {
         let saved = SavedScreen {
             offset,
             size,
-            drawing: self.screen.snapshot(),
+            drawing: self.screen.now().snapshot(),
         };
         let bytes = saved.encode();
         if bytes.len() > SAVED_BYTES_MAX {

@@ -71,6 +71,10 @@ impl Gate {
         }
     }
 
+    pub(super) fn is_within_sequence(&self) -> bool {
+        self.state != State::Ground
+    }
+
     /// Appends the sequence or character that is not finished.
     pub(super) fn unfinished(&self, out: &mut Vec<u8>) {
         match self.state {

@@ -223,7 +223,7 @@ struct Following<'a> {
     arguments: &'a Attach,
     terminal: &'a mut Terminal,
     screen: &'a mut Screen,
-    line: &'a mut watch::Receiver<String>,
+    line: &'a mut watch::Receiver<status::Said>,
 }
 
 impl Following<'_> {
@@ -244,8 +244,8 @@ impl Following<'_> {
             let end = match turn {
                 Turn::Heard(heard) => self.hear(heard, sender).await,
                 Turn::Line => {
-                    let line = self.line.borrow_and_update().clone();
-                    self.screen.say(line).await;
+                    let said = self.line.borrow_and_update().clone();
+                    self.screen.say(said).await;
                     None
                 }
                 Turn::Told(None) => Some(End::Unseen),

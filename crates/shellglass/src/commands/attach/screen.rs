@@ -2,7 +2,7 @@
 //! does not take its bytes would keep us from hearing that we are to go.
 
 use super::modes::Modes;
-use super::status::Status;
+use super::status::{Said, Status};
 use crate::error::{Failure, Kind};
 use crate::stdout::{self, Reader};
 use std::time::Duration;
@@ -96,10 +96,10 @@ impl Screen {
     }
 
     /// Says something in the status line.
-    pub(super) async fn say(&mut self, line: String) {
+    pub(super) async fn say(&mut self, said: Said) {
         let mut out = Vec::new();
         if let Some(status) = &mut self.status {
-            status.say(line, &mut out);
+            status.say(said, &mut out);
         }
         if let Some(room) = self.room().await {
             room.send(out);

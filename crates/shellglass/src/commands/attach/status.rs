@@ -25,6 +25,32 @@ const TICK: Duration = Duration::from_secs(1);
 /// Between two parts of the line.
 const BETWEEN: &str = "  ·  ";
 
+/// Characters that the command has at least, where it has so many.
+const COMMAND_CHARS_MIN: usize = 20;
+
+/// What the line says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::commands) struct Said {
+    command: String,
+    /// How long it runs, why it is quiet, and where.
+    more: String,
+}
+
+impl Said {
+    /// As text for so many columns: the command makes way for the rest, as far as
+    /// that is fair.
+    fn text(&self, columns: usize) -> String {
+        let room = columns.saturating_sub(1 + self.more.chars().count());
+        let room = room.max(COMMAND_CHARS_MIN);
+        let mut command: String = self.command.chars().take(room).collect();
+        if command.len() < self.command.len() {
+            command.pop();
+            command.push('…');
+        }
+        format!(" {command}{}", self.more)
+    }
+}
+
 /// Whether there is a line in a terminal of this size.
 pub(super) fn has_room(size: Option<(u32, u32)>) -> bool {
     std::io::stdout().is_terminal() && size.is_some_and(|(_, rows)| rows >= ROWS_MIN)
@@ -36,7 +62,7 @@ pub(in crate::commands) struct Status {
     /// The terminal's rows.
     rows: u16,
     /// What is to be said.
-    text: String,
+    said: Said,
     /// Whether the row does not say it yet.
     is_stale: bool,
 }
@@ -48,7 +74,7 @@ impl Status {
         Status {
             fence: Fence::new(above(columns, rows)),
             rows,
-            text: String::new(),
+            said: Said::default(),
             is_stale: true,
         }
     }
@@ -89,9 +115,9 @@ impl Status {
     }
 
     /// Says something else.
-    pub(super) fn say(&mut self, text: String, out: &mut Vec<u8>) {
-        if self.text != text {
-            self.text = text;
+    pub(super) fn say(&mut self, said: Said, out: &mut Vec<u8>) {
+        if self.said != said {
+            self.said = said;
             self.paint(out);
         }
     }
@@ -102,7 +128,8 @@ impl Status {
     }
 
     fn paint(&mut self, out: &mut Vec<u8>) {
-        self.is_stale = !self.fence.paint(self.rows, &self.text, out);
+        let text = self.said.text(usize::from(self.fence.size().columns));
+        self.is_stale = !self.fence.paint(self.rows, &text, out);
     }
 }
 
@@ -118,8 +145,8 @@ fn above(columns: u32, rows: u16) -> ScreenSize {
 }
 
 /// Keeps the line of a session up to date, for as long as somebody listens.
-pub(super) fn listen(socket: PathBuf, id: &str) -> watch::Receiver<String> {
-    let (sender, line) = watch::channel(String::new());
+pub(super) fn listen(socket: PathBuf, id: &str) -> watch::Receiver<Said> {
+    let (sender, line) = watch::channel(Said::default());
     let id = id.to_owned();
     tokio::spawn(async move {
         tokio::select! {
@@ -130,7 +157,7 @@ pub(super) fn listen(socket: PathBuf, id: &str) -> watch::Receiver<String> {
     line
 }
 
-async fn keep(socket: &Path, id: &str, line: &watch::Sender<String>) {
+async fn keep(socket: &Path, id: &str, line: &watch::Sender<Said>) {
     loop {
         if let Some(stream) = open(socket, id).await {
             follow(stream, line).await;
@@ -150,7 +177,7 @@ async fn open(socket: &Path, id: &str) -> Option<Streaming<Overview>> {
 }
 
 /// Tells what comes, and the time, until the stream is over.
-async fn follow(mut stream: Streaming<Overview>, line: &watch::Sender<String>) {
+async fn follow(mut stream: Streaming<Overview>, line: &watch::Sender<Said>) {
     let mut shown: Option<(WatchedSession, i64, tokio::time::Instant)> = None;
     let mut tick = tokio::time::interval(TICK);
     loop {
@@ -165,10 +192,10 @@ async fn follow(mut stream: Streaming<Overview>, line: &watch::Sender<String>) {
         }
         if let Some((row, unix_ms, since)) = &shown {
             let passed = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
-            let text = words_of(row, unix_ms.saturating_add(passed));
+            let said = words_of(row, unix_ms.saturating_add(passed));
             line.send_if_modified(|known| {
-                let is_new = *known != text;
-                *known = text;
+                let is_new = *known != said;
+                *known = said;
                 is_new
             });
         }
@@ -176,22 +203,23 @@ async fn follow(mut stream: Streaming<Overview>, line: &watch::Sender<String>) {
 }
 
 /// The line at a time of the daemon's.
-fn words_of(row: &WatchedSession, now_ms: i64) -> String {
+fn words_of(row: &WatchedSession, now_ms: i64) -> Said {
     let Some(session) = &row.session else {
-        return String::new();
+        return Said::default();
     };
-    let mut parts = Vec::new();
-    let mut command = words::command(session);
+    let mut more = String::new();
     if row.running_since_unix_ms > 0 && session.running {
         let time = words::duration(now_ms.saturating_sub(row.running_since_unix_ms));
-        command = format!("{command} {time}");
+        more = format!(" {time}");
     }
-    parts.push(command);
-    parts.push(words::quiet(session));
-    parts.push(visible(&session.working_directory));
-    parts.push(visible(&session.git_branch));
-    parts.retain(|part| !part.trim().is_empty());
-    format!(" {}", parts.join(BETWEEN))
+    let (directory, branch) = (&session.working_directory, &session.git_branch);
+    for part in [words::quiet(session), visible(directory), visible(branch)] {
+        if !part.is_empty() {
+            more = format!("{more}{BETWEEN}{part}");
+        }
+    }
+    let command = words::command(session);
+    Said { command, more }
 }
 
 #[cfg(test)]
@@ -217,8 +245,20 @@ mod tests {
 
     #[test]
     fn the_line_says_what_runs_for_how_long_why_it_is_quiet_and_where() {
-        let line = words_of(&running("make"), 73_000);
-        assert_eq!(line, " make 1:12  ·  asks for a password  ·  /w  ·  trunk");
+        let line = |row, columns| words_of(row, 73_000).text(columns);
+        let row = running("make");
+        assert_eq!(
+            line(&row, 80),
+            " make 1:12  ·  asks for a password  ·  /w  ·  trunk"
+        );
+        let long = running(&"make ".repeat(40));
+        assert!(
+            line(&long, 80).contains("make ma… 1:12"),
+            "{}",
+            line(&long, 80)
+        );
+        assert_eq!(line(&long, 80).chars().count(), 80);
+        assert!(line(&long, 80).ends_with("trunk"));
         let mut idle = running("make");
         if let Some(session) = &mut idle.session {
             session.running = false;
@@ -226,7 +266,7 @@ mod tests {
             session.last_command = "false".to_owned();
             session.last_exit_code = Some(1);
         }
-        assert_eq!(words_of(&idle, 73_000), " ✗ 1 false  ·  /w  ·  trunk");
+        assert_eq!(line(&idle, 80), " ✗ 1 false  ·  /w  ·  trunk");
     }
 
     #[test]
@@ -236,7 +276,7 @@ mod tests {
         status.put_up(&mut out);
         status.show(b"\x1bcabove", &mut out);
         let hostile = words_of(&running("x\x1b[2J\r\n\u{202e}\u{9b}H"), 1_000);
-        status.say(hostile.repeat(3), &mut out);
+        status.say(hostile, &mut out);
         let mut screen = Screen::new(ScreenSize {
             columns: 40,
             rows: 12,
