@@ -6,7 +6,7 @@ use crate::table::Table;
 use glass_proto::shellglass::v1::attach_input::Input;
 use glass_proto::shellglass::v1::attach_output::Output;
 use glass_proto::shellglass::v1::{
-    AttachInput, AttachOpen, AttachOutput, CreateSessionRequest, SessionMode,
+    AttachInput, AttachOpen, AttachOutput, CreateSessionRequest, Session, SessionMode,
 };
 use shellglass_tests::{Client, Daemon, TestSession};
 use std::io::{Read as _, Write as _};
@@ -45,9 +45,8 @@ pub async fn measure(table: &mut Table) {
     let place = tempfile::Builder::new().prefix("sg-").tempdir().unwrap();
     let file = place.path().join("input");
     fill(&file);
-    let daemon = Daemon::start("");
-    let session = terminal(&daemon).await;
-    measure_output(table, &session, &file).await;
+    let daemon = Daemon::start(crate::throughput::CONFIG);
+    let session = measure_output(table, &daemon, &file).await;
     measure_return(table, &daemon, &session, &file).await;
     measure_echo(table, &session).await;
     drop(daemon);
@@ -75,7 +74,11 @@ async fn terminal(daemon: &Daemon) -> TestSession {
         env: [("PS1".to_owned(), "> ".to_owned())].into(),
         ..CreateSessionRequest::default()
     };
-    TestSession::create(daemon, request).await
+    let session = TestSession::create(daemon, request).await;
+    // What is typed before a shell reads its keys can be lost.
+    let at_prompt = |shown: &Session| shown.integration.starts_with("rich") && !shown.busy;
+    session.until("it is at its prompt", at_prompt).await;
+    session
 }
 
 /// Somebody at a session's terminal.
@@ -215,11 +218,15 @@ fn raw_output(file: &Path) -> f64 {
 
 /// With somebody who looks, and with nobody: then the session alone tells when
 /// the command has ended.
-async fn measure_output(table: &mut Table, session: &TestSession, file: &Path) {
+/// Gives a session that has shown all of it.
+async fn measure_output(table: &mut Table, daemon: &Daemon, file: &Path) -> TestSession {
+    let mut last = terminal(daemon).await;
     let (mut raw, mut seen, mut unseen, mut shown) = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
     for _ in 0..ROUNDS {
         raw = raw.max(raw_output(file));
-        let mut seat = Seat::take(session).await;
+        // A session for each: nobody types into one that is not at its prompt.
+        let session = terminal(daemon).await;
+        let mut seat = Seat::take(&session).await;
         let before = seat.received;
         let begin = Instant::now();
         seat.press(&format!("cat {}; echo do''ne\r", file.display()))
@@ -228,6 +235,8 @@ async fn measure_output(table: &mut Table, session: &TestSession, file: &Path) {
         seen = seen.max(rate(begin.elapsed()));
         shown = shown.max((seat.received - before) as f64 / BYTES as f64);
         drop(seat);
+        last = session;
+        let session = terminal(daemon).await;
         let begin = Instant::now();
         let ran = session.run(&format!("cat {}", file.display())).await;
         assert_eq!(ran.code, Some(0));
@@ -246,6 +255,7 @@ async fn measure_output(table: &mut Table, session: &TestSession, file: &Path) {
         .fold(0.0, f64::max);
     let what = "100 MiB absorbed, nobody looks";
     table.ratio(what, unseen, tmux, "tmux, nobody looks", "MB/s", ">= 1x");
+    last
 }
 
 /// A tmux server of our own, which ends with this.

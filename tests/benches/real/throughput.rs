@@ -16,7 +16,7 @@ const BYTES: u64 = 1 << 30;
 const ROUNDS: usize = 3;
 
 /// Without quotas, so that everything is kept.
-const CONFIG: &str = "
+pub const CONFIG: &str = "
 [limits]
 execution_output_bytes_max = 8589934592
 session_output_bytes_max = 17179869184

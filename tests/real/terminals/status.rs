@@ -40,9 +40,9 @@ async fn the_last_row_says_what_runs_where_and_why_it_is_quiet() {
     tty.type_in("\x03");
     tty.type_in("stty size\r");
     tty.until_line(&["29 80"]);
-    tty.type_in("read -s secret\r");
+    tty.type_in("stty -echo; cat; stty echo\r");
     until_said(&mut tty, &["asks for a password"]);
-    tty.type_in("\rexit\r");
+    tty.type_in("\x04exit\r");
     assert_eq!(tty.wait(), 0);
     assert!(!tty.lines().join("\n").contains("trunk"), "it is gone");
 }
