@@ -23,6 +23,8 @@ run: build ## Start the daemon in the background and run a first command.
 stop: ## End the daemon; commands that run go on and are found again.
 	@scripts/stop $(BIN)
 
+# All of it uses one profile, so that build scripts, macros and dependencies are
+# compiled once; the chores' own program would change features of the others.
 test: lint tidy unit clients browser editor ## Check everything.
 
 lint: ## Formatting and lints.
@@ -30,14 +32,15 @@ lint: ## Formatting and lints.
 	@scripts/page check
 	@scripts/editor check
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --release --workspace --all-targets --locked -- -D warnings
 
 tidy: ## Shape of the repository, behaviours, contract.
-	cargo xtask tidy
+	cargo test --quiet --release --locked --package xtask
+	cargo run --quiet --release --locked --package xtask -- tidy
 
 unit: tested weak ## Tests in Rust, over the built binary.
 	@scripts/deps test
-	SHELLGLASS_BIN=$(TESTED) SHELLGLASS_WEAK_BIN=$(WEAK) cargo test --release --workspace --locked
+	SHELLGLASS_BIN=$(TESTED) SHELLGLASS_WEAK_BIN=$(WEAK) cargo test --release --workspace --exclude xtask --locked
 
 tested: ## Build what people run, but without the optimisation over all crates, which takes minutes.
 	@scripts/deps build

@@ -319,17 +319,29 @@ def processes(home):
 
 
 def keeper(home):
-    for pid, line in processes(home).items():
-        if " keeper " in line:
-            return pid
-    return None
+    """The keeper of this home: reapers are forked copies of it, and have its command line."""
+    alike = {pid for pid, line in processes(home).items() if " keeper " in line}
+    for pid in alike:
+        try:
+            if status(pid, "PPid") not in alike:
+                return pid
+        except OSError:
+            # A reaper that has ended since.
+            continue
+    raise RuntimeError("there is no keeper")
+
+
+def status(pid, field):
+    """One number of what the kernel tells about a process."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1])
+    raise RuntimeError(f"the kernel does not tell {field} of {pid}")
 
 
 def memory_kib(pid):
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1])
-    raise RuntimeError("no memory is known")
+    """What it has of its own: pages of the program come and go as the kernel likes."""
+    return status(pid, "RssAnon")
 
 
 def descriptors(pid):

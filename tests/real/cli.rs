@@ -3,6 +3,8 @@
 mod daemon;
 mod doctor;
 mod inherited;
+mod log;
 mod others;
 mod run;
 mod stopping;
+mod systemd;

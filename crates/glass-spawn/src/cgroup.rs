@@ -11,8 +11,10 @@ use crate::client::Launched;
 use crate::limits::CGROUP_NAME_BYTES_MAX;
 
 mod controllers;
+mod left;
 
 pub(crate) use controllers::{Controller, Limits, enable, try_out};
+pub(crate) use left::sweep;
 
 /// The directory of this process's own group.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -95,6 +95,8 @@ pub fn run(options: KeeperOptions) -> Result<(), KeeperError> {
     let setting = setting::Setting::prepare()?;
     tracing::info!(socket = %options.socket.display(), "the keeper listens");
     server::Server::new(options, claim, setting)?.serve()?;
-    tracing::info!("the keeper ends");
+    // The next keeper may be there by now: nobody waits for this.
+    let groups_removed = crate::cgroup::sweep();
+    tracing::info!(groups_removed, "the keeper ends");
     Ok(())
 }

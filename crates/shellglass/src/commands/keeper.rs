@@ -6,9 +6,12 @@ use glass_spawn::keeper::{KeeperOptions, run};
 use std::process::ExitCode;
 use std::time::Duration;
 
+mod log;
+
 /// Holds children until there are none and no daemon asks for them. Nothing has
 /// made a thread before this, as the keeper wants it.
 pub(super) fn keep(arguments: &Keeper) -> Result<ExitCode, Failure> {
+    log::start();
     let mut options = KeeperOptions::new(arguments.socket.clone());
     options.idle = Duration::from_secs(arguments.idle_seconds.into());
     match run(options) {

@@ -60,6 +60,7 @@ impl Server {
             return tracing::warn!(version = hello.version, "a client speaks another protocol");
         }
         self.daemons_seen += 1;
+        tracing::info!(daemon = self.daemons_seen, "a daemon is here");
         self.waiting_lists.clear();
         // What the old daemon has sent and we have not read is never done:
         // the new one must see every launch there is in its first list.

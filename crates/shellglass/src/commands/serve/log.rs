@@ -36,6 +36,9 @@ pub(super) fn start(settings: &DaemonSettings) -> Result<(), Failure> {
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // It would say so on the same standard error, and a daemon whose disk is
+        // full would panic with the first thing that it wants to log.
+        .log_internal_errors(false)
         .with_ansi(Ink::of(&std::io::stderr()).is_coloured());
     let started = match settings.log_format {
         LogFormat::Text => log.try_init(),
