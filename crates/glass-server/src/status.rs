@@ -63,7 +63,7 @@ pub(crate) fn search(error: SearchError) -> Status {
         SearchError::Text(_) => with_hint(
             Code::InvalidArgument,
             describe(&error),
-            "give some text, or a shorter regular expression",
+            "give some text, or a regular expression that is whole and short",
         ),
     }
 }
@@ -83,7 +83,7 @@ pub(crate) fn create(error: CreateError) -> Status {
         CreateError::Shell(_) => with_hint(
             Code::InvalidArgument,
             message,
-            "install it, or name one that GetCapabilities lists",
+            "install it, or name another; `shellglass doctor` shows which are here",
         ),
         CreateError::Variable { .. } => with_hint(
             Code::InvalidArgument,

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "acp")]
 mod acp;
+mod advice;
 mod approvals;
 mod attach;
 mod audit;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 
 #[cfg(feature = "acp")]
 pub(crate) use acp::Acp;
+pub(crate) use advice::parse;
 pub(crate) use approvals::{ApprovalAction, Approvals, ScopeName};
 pub(crate) use attach::{Attach, SessionModeName, Watch};
 pub(crate) use audit::{Audit, AuditCommand, AuditVerify, PolicyReplay};
@@ -44,6 +46,12 @@ pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The number of an execution.
+fn execution_number(text: &str) -> Result<u32, &'static str> {
+    let number = text.parse();
+    number.map_err(|_| "executions have numbers, which `shellglass history` shows")
 }
 
 const AFTER: &str = "Exit status:
@@ -354,7 +362,7 @@ pub(crate) struct History {
 #[derive(Debug, Args)]
 pub(crate) struct Output {
     /// The execution's number.
-    #[arg(add = complete::executions())]
+    #[arg(add = complete::executions(), value_parser = execution_number)]
     pub shell_id: u32,
     /// Begin at this byte.
     #[arg(long, default_value_t = 0)]

@@ -19,6 +19,12 @@ pub(crate) enum DirsError {
     /// No home directory is known.
     #[error("there is no home directory: HOME is not set to an absolute path")]
     NoHome,
+    /// It would be another one wherever it is used.
+    #[error("SHELLGLASS_HOME is no absolute path: {}", path.display())]
+    RelativeHome {
+        /// What it is.
+        path: PathBuf,
+    },
     /// A directory could not be made.
     #[error("{} cannot be made: {source}", path.display())]
     Make {
@@ -49,6 +55,7 @@ impl DirsError {
     pub(crate) fn hint(&self) -> &'static str {
         match self {
             DirsError::NoHome => "set HOME, or SHELLGLASS_HOME to a directory of your own",
+            DirsError::RelativeHome { .. } => "give the whole path, from / on",
             DirsError::Make { .. } => {
                 "make it yourself, or set SHELLGLASS_HOME to a directory that you can write"
             }
@@ -88,7 +95,12 @@ impl Dirs {
     ) -> Result<Dirs, DirsError> {
         // XDG says that a relative path is to be ignored.
         let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
-        if let Some(home) = absolute("SHELLGLASS_HOME") {
+        let home = variable("SHELLGLASS_HOME").filter(|home| !home.as_os_str().is_empty());
+        if let Some(home) = home {
+            // Whoever sets it means to stay away from the usual places.
+            if !home.is_absolute() {
+                return Err(DirsError::RelativeHome { path: home });
+            }
             return Ok(Dirs {
                 config: home.join("config"),
                 data: home.join("data"),
@@ -220,6 +232,9 @@ mod tests {
             ],
         );
         assert!(matches!(Dirs::find(&|_| None, 7), Err(DirsError::NoHome)));
+        let relative = |_: &str| Some(PathBuf::from("rel"));
+        let refused = Dirs::find(&relative, 7);
+        assert!(matches!(refused, Err(DirsError::RelativeHome { .. })));
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod ink;
 mod stdout;
 mod when;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::CommandFactory as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -22,7 +22,10 @@ fn main() -> ExitCode {
     clap_complete::CompleteEnv::with_factory(cli::Cli::command)
         .var(complete::VARIABLE)
         .complete();
-    let cli = cli::Cli::parse();
+    let cli = match cli::parse() {
+        Ok(cli) => cli,
+        Err(status) => return status,
+    };
     ink::choose(cli.color);
     match commands::dispatch(cli) {
         Ok(status) => status,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct Stdin {
     /// The execution's number.
-    #[arg(add = crate::complete::executions())]
+    #[arg(add = crate::complete::executions(), value_parser = super::execution_number)]
     pub shell_id: u32,
     /// What to write.
     #[arg(
@@ -32,7 +32,7 @@ pub(crate) struct Stdin {
 #[derive(Debug, Args)]
 pub(crate) struct Wait {
     /// The execution's number.
-    #[arg(add = crate::complete::executions())]
+    #[arg(add = crate::complete::executions(), value_parser = super::execution_number)]
     pub shell_id: u32,
     /// The execution ends.
     #[arg(long)]

@@ -4,6 +4,8 @@ mod daemon;
 mod exposure;
 mod inherited;
 mod log;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod pid;
 mod plan;
 mod tokens;

@@ -60,6 +60,8 @@ pub(super) async fn run(
     let (keeper, events) = reach_keeper(plan).await?;
     let started = Engine::start(session_settings(plan)?, store, keeper, events).await;
     let engine = started.map_err(|error| Failure::new(Kind::Failed, with_causes(&error)))?;
+    #[cfg(feature = "otlp")]
+    super::otlp::start(&engine, &|name| std::env::var(name).ok())?;
     let _pid_file = PidFile::write(plan.pid_file())?;
     tokio::spawn(keep_within_quotas(engine.clone()));
     let leaving = engine.clone();
