@@ -48,14 +48,14 @@ tested: ## Build what people run, but without the optimisation over all crates, 
 	cargo build --release --locked --package shellglass
 	@mkdir -p $(dir $(TESTED)) && cp --remove-destination target/release/shellglass $(TESTED)
 
-weak: ## Build a binary whose walls can be left out, for tests alone, and without what is optional.
+weak: ## Build a binary for tests alone: walls can be left out, and features are the other way round.
 	@scripts/deps build
-	cargo build --release --locked --package shellglass --no-default-features --features weak-walls
+	cargo build --release --locked --package shellglass --no-default-features --features weak-walls,otlp
 	@mkdir -p $(dir $(WEAK)) && cp --remove-destination target/release/shellglass $(WEAK)
 
-clients: tested ## Tests with clients that are not ours, over the built binary.
+clients: tested weak ## Tests with clients that are not ours, over the built binary.
 	@scripts/deps test
-	SHELLGLASS_BIN=$(TESTED) $(PYTHON) tests/clients/run.py
+	SHELLGLASS_BIN=$(TESTED) SHELLGLASS_WEAK_BIN=$(WEAK) $(PYTHON) tests/clients/run.py
 	SHELLGLASS_BIN=$(TESTED) node --test tests/mcp/*.test.mjs
 
 browser: tested ## Tests of the page in a browser, over the built binary.

@@ -62,7 +62,9 @@ class Presenting(
 class Daemon:
     """A daemon with directories of its own. What it says is kept when a test fails."""
 
-    def __init__(self, *flags):
+    binary = BINARY
+
+    def __init__(self, *flags, variables=None):
         self.flags = flags
         self.home = tempfile.mkdtemp(prefix="sg-")
         # The start files of whoever runs the tests are none of their business.
@@ -73,6 +75,7 @@ class Daemon:
             HOME=self.home,
             SHELLGLASS_SANDBOX_DEFAULT="none",
             SHELLGLASS_SANDBOX_AGENT="none",
+            **(variables or {}),
         )
         self.log = open(Path(self.home) / "log", "w+b")
         self.start()
@@ -80,7 +83,7 @@ class Daemon:
     def start(self):
         """Starts the process and waits until it is ready."""
         self.process = subprocess.Popen(
-            [BINARY, "serve", *self.flags],
+            [self.binary, "serve", *self.flags],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -113,7 +116,7 @@ class Daemon:
     def run(self, *arguments, **options):
         """Runs the program as a person would."""
         return subprocess.run(
-            [BINARY, *arguments],
+            [self.binary, *arguments],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -54,6 +54,8 @@ pub(super) async fn run(
     // From here on a signal ends us in order, also while we begin.
     let stop = stop_signals()?;
     let exposure = exposure::of(&plan.settings.daemon)?;
+    #[cfg(feature = "otlp")]
+    let collector = super::otlp::Collector::find(&|name| std::env::var(name).ok())?;
     let inherited = inherited::listener(&plan.socket)?;
     let store = take_journal(plan).await?;
     let tokens = tokens::load(&plan.data_dir)?;
@@ -61,7 +63,9 @@ pub(super) async fn run(
     let started = Engine::start(session_settings(plan)?, store, keeper, events).await;
     let engine = started.map_err(|error| Failure::new(Kind::Failed, with_causes(&error)))?;
     #[cfg(feature = "otlp")]
-    super::otlp::start(&engine, &|name| std::env::var(name).ok())?;
+    if let Some(collector) = collector {
+        collector.follow(&engine);
+    }
     let _pid_file = PidFile::write(plan.pid_file())?;
     tokio::spawn(keep_within_quotas(engine.clone()));
     let leaving = engine.clone();

@@ -35,31 +35,42 @@ const COLLECTOR_WAIT: Duration = Duration::from_secs(10);
 /// The method, as the contract names it.
 const METHOD: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
 
-/// Sends from now on, if a collector is named.
-pub(super) fn start(
-    engine: &Engine,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<(), Failure> {
-    let Some(address) = variable(ENDPOINT).filter(|address| !address.is_empty()) else {
-        return Ok(());
-    };
-    if !address.starts_with("http://") {
-        let message = format!("{ENDPOINT} is not an address that begins with http://: {address}");
-        return Err(Failure::new(Kind::Failed, message)
-            .hint("name a collector on this machine, and let that one speak TLS to others"));
+/// A collector, and how often it is told.
+pub(super) struct Collector {
+    channel: Channel,
+    pause: Duration,
+}
+
+impl Collector {
+    /// The one that the environment names, if it names one.
+    pub(super) fn find(
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<Collector>, Failure> {
+        let Some(address) = variable(ENDPOINT).filter(|address| !address.is_empty()) else {
+            return Ok(None);
+        };
+        if !address.starts_with("http://") {
+            let message = format!("{ENDPOINT} does not begin with http://: {address}");
+            return Err(Failure::new(Kind::Failed, message)
+                .hint("name a collector on this machine, and let that one speak TLS to others"));
+        }
+        let endpoint = Endpoint::from_shared(address).map_err(|error| {
+            let message = format!("{ENDPOINT} is no address: {}", with_causes(&error));
+            Failure::new(Kind::Failed, message).hint("write it as http://127.0.0.1:4317")
+        })?;
+        let channel = endpoint
+            .connect_timeout(COLLECTOR_WAIT)
+            .timeout(COLLECTOR_WAIT)
+            .connect_lazy();
+        let pause = variable(INTERVAL).and_then(|text| text.trim().parse().ok());
+        let pause = Duration::from_millis(pause.unwrap_or(INTERVAL_MS).max(INTERVAL_MS_MIN));
+        Ok(Some(Collector { channel, pause }))
     }
-    let endpoint = Endpoint::from_shared(address).map_err(|error| {
-        let message = format!("{ENDPOINT} is no address: {}", with_causes(&error));
-        Failure::new(Kind::Failed, message).hint("write it as http://127.0.0.1:4317")
-    })?;
-    let channel = endpoint
-        .connect_timeout(COLLECTOR_WAIT)
-        .timeout(COLLECTOR_WAIT)
-        .connect_lazy();
-    let pause = variable(INTERVAL).and_then(|text| text.trim().parse().ok());
-    let pause = Duration::from_millis(pause.unwrap_or(INTERVAL_MS).max(INTERVAL_MS_MIN));
-    tokio::spawn(send_for_ever(engine.clone(), channel, pause));
-    Ok(())
+
+    /// Tells it from now on.
+    pub(super) fn follow(self, engine: &Engine) {
+        tokio::spawn(send_for_ever(engine.clone(), self.channel, self.pause));
+    }
 }
 
 async fn send_for_ever(engine: Engine, channel: Channel, pause: Duration) {
