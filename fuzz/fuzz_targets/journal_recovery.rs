@@ -59,6 +59,8 @@ fn session() -> Session {
         rows: 24,
         ephemeral: false,
         chosen: Vec::new(),
+        background: Some(glass_model::Stdin::Open),
+        host: "ssh://ann@build:2222".to_owned(),
         created_ms: 1,
         active_ms: 2,
         disposed_ms: None,
