@@ -277,8 +277,8 @@ impl Engine {
             (reader, ViewWriter { writer, facts })
         };
         if session.mode == Mode::Pty {
-            let (reader, writer) = terminal::open(self, caller, &session, spec).await?;
             let only_shows = spec.access == Access::ReadOnly || spec.kind == Some(ViewKind::Mirror);
+            let (reader, writer) = terminal::open(self, caller, &session, spec).await?;
             let kind = if only_shows {
                 ViewKind::Mirror
             } else {

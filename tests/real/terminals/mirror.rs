@@ -4,8 +4,8 @@ use super::viewer::{Viewer, open};
 use glass_proto::shellglass::v1::attach_input::Input;
 use glass_proto::shellglass::v1::attach_output::Output;
 use glass_proto::shellglass::v1::{
-    AttachNote, AttachOpen, CreateSessionRequest, Empty, Opened, Property, Ready,
-    SessionMode, SessionRef, Unsupported, View, attach_note,
+    AttachNote, AttachOpen, CreateSessionRequest, Empty, Opened, Property, Ready, SessionMode,
+    SessionRef, Unsupported, View, attach_note,
 };
 use shellglass_tests::calls::refused;
 use shellglass_tests::{Daemon, PATIENCE, TestSession};
