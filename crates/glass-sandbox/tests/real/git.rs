@@ -319,12 +319,12 @@ fn a_repository_that_a_command_took_apart_is_still_protected() {
 fn a_known_repository_is_protected_although_nobody_would_find_it() {
     let mut f = Fixture::new();
     // Deeper than is ever looked.
-    let deep = "ws/1/2/3/4/5/6/7/8/9";
+    let deep = format!("ws{}", "/d".repeat(40));
     f.repository(&format!("{deep}/nested"));
-    f.git(deep, &["init", "-q", "--bare", "bare.git"]);
+    f.git(&deep, &["init", "-q", "--bare", "bare.git"]);
     let (nested, bare) = (
-        f.path(deep).join("nested/.git"),
-        f.path(deep).join("bare.git"),
+        f.path(&deep).join("nested/.git"),
+        f.path(&deep).join("bare.git"),
     );
     let plan = f.plan(&readwrite());
     check(&plan, &nested.join("config"), View::Writable);
