@@ -220,19 +220,22 @@ test('the first load is small, and a long history begins with what is missing', 
   await daemon.run(id, "printf '\\033[0m%.0s' {1..10000}; echo the end");
   // One that has kept nothing.
   const fresh = await Browser.open();
-  const page = await fresh.page(daemon.address);
-  await select(page, id);
-  await untilRow(page, 'the end', (row) => row === 'the end');
-  const loaded = await page.evaluate(() => ['navigation', 'resource']
-    .flatMap((kind) => performance.getEntriesByType(kind))
-    .filter((entry) => !new URL(entry.name).pathname.startsWith('/api/'))
-    .map((entry) => [entry.name, entry.transferSize]));
-  const total = loaded.reduce((sum, [, bytes]) => sum + bytes, 0);
-  assert.ok(total > 10_000 && total <= FIRST_LOAD_BYTES_MAX, JSON.stringify(loaded));
-  const notice = await untilRow(page, 'the notice', (row) => row.startsWith('[Terminal output truncated'));
-  assert.match(notice, /^\[Terminal output truncated: ~\d+KB dropped from beginning\]$/);
-  assert.deepEqual(fresh.errors, []);
-  await fresh.close();
+  try {
+    const page = await fresh.page(daemon.address);
+    await select(page, id);
+    await untilRow(page, 'the end', (row) => row === 'the end');
+    const loaded = await page.evaluate(() => ['navigation', 'resource']
+      .flatMap((kind) => performance.getEntriesByType(kind))
+      .filter((entry) => !new URL(entry.name).pathname.startsWith('/api/'))
+      .map((entry) => [entry.name, entry.transferSize]));
+    const total = loaded.reduce((sum, [, bytes]) => sum + bytes, 0);
+    assert.ok(total > 10_000 && total <= FIRST_LOAD_BYTES_MAX, JSON.stringify(loaded));
+    const notice = await untilRow(page, 'the notice', (row) => row.startsWith('[Terminal output truncated'));
+    assert.match(notice, /^\[Terminal output truncated: ~\d+KB dropped from beginning\]$/);
+    assert.deepEqual(fresh.errors, []);
+  } finally {
+    await fresh.close();
+  }
 });
 
 test('a shell in the page knows its terminal and its session', async () => {
