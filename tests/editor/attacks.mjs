@@ -11,6 +11,17 @@ import { daemon, page, sessionRow, toast } from './scene.mjs';
 /** A link, a command link, a picture, an icon and an element, all in one. */
 const HOSTILE = '[a](command:b) ![c](http://127.0.0.1/d) $(flame) <img src=x onerror=window.hit=1>';
 
+/** The hover of something. The editor shows none for what it draws anew meanwhile, so that is tried again. */
+async function hoverOf(target) {
+  const hover = page.locator('.workbench-hover').first();
+  for (let tries = 0; tries < 20; tries += 1) {
+    await page.mouse.move(0, 0);
+    await target.hover();
+    if (await hover.waitFor({ timeout: 3000 }).then(() => true, () => false)) return hover;
+  }
+  throw new Error('no hover is shown');
+}
+
 test('no name, command or output of an agent is a link, an icon, an element or on the clipboard', async () => {
   const id = await daemon.session(`evil ${HOSTILE}`, 'person', { taskId: HOSTILE, mode: 'SESSION_MODE_LINE' });
   await page.evaluate(() => navigator.clipboard.writeText('mine'));
@@ -25,9 +36,7 @@ test('no name, command or output of an agent is a link, an icon, an element or o
   await session.waitFor();
   await page.locator('.monaco-list-row[aria-level="1"]', { hasText: HOSTILE.slice(0, 40) }).waitFor();
   for (const target of [tab, session]) {
-    await target.hover();
-    const hover = page.locator('.workbench-hover').first();
-    await hover.waitFor();
+    const hover = await hoverOf(target);
     assert.equal(await hover.locator('a[data-href*="command:"], a[href*="command:"], img, .codicon-flame').count(), 0);
     await page.mouse.move(0, 0);
     await hover.waitFor({ state: 'detached' });
