@@ -25,11 +25,11 @@ test('a command of another process appears with its end, and the page shows the 
     return here.includes('two') && JSON.stringify(here) === JSON.stringify(there);
   });
   assert.deepEqual(written(await rows(page)), ['$ sh ~/work', 'one', 'two']);
-  assert.equal(await page.locator('.terminal-command-decoration.error').count(), 0, 'it has no end yet');
+  assert.equal(await page.locator('.terminal-wrapper.active .terminal-command-decoration.error').count(), 0, 'it has no end yet');
   writeFileSync(go, '');
   assert.equal(await running, 3);
   await untilRow(page, 'the rest', (row) => row === 'three');
-  await page.locator('.terminal-command-decoration.error').waitFor();
+  await page.locator('.terminal-wrapper.active .terminal-command-decoration.error').waitFor();
   await glass.close();
 });
 
