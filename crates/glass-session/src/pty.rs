@@ -145,6 +145,8 @@ pub(crate) struct Task {
     queue: Queue,
     /// Whether the shell has put a person's half-written line aside.
     has_draft: bool,
+    /// Keys with which the shell leaves its prompt, and when the last was typed.
+    leaves: (usize, Instant),
     look_at: Option<Instant>,
     looks: Looks,
     next: EventIndex,

@@ -62,8 +62,6 @@ async fn every_typed_command_is_known_with_its_text_and_code() {
         desk.keys("\r").await;
         desk.keys("given up\x03").await;
         desk.settle().await;
-        // What Ctrl+C left of a key of ours that was on its way is a draft now.
-        desk.keys("\x15").await;
         check(&mut desk, shell, &[("echo last\r", "echo last", 0)]).await;
         let own = desk.commands().await.into_iter();
         let own = own.filter(|run| run.command != "true");

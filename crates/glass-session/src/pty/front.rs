@@ -120,7 +120,10 @@ impl Task {
         for fact in self.beliefs.take(marker) {
             match fact {
                 Fact::Ready => self.integrated(),
-                Fact::Prompt => self.show(),
+                Fact::Prompt => {
+                    self.leaves.0 = self.leaves.0.saturating_sub(1);
+                    self.show();
+                }
                 Fact::Taken(number) => self.taken(number),
                 Fact::Draft => self.has_draft = true,
                 Fact::Began { command, taken } => self.began(command, taken),

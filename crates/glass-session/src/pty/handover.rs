@@ -46,6 +46,10 @@ const BEGIN_WAIT: Duration = Duration::from_secs(10);
 
 /// Between two looks at a shell that is not ready, or two presses of the key.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
+
+/// How long a shell may take to be back at its prompt behind a key that makes it
+/// leave.
+const LEAVE_WAIT: Duration = Duration::from_millis(500);
 const PRESS_EVERY: Duration = Duration::from_millis(400);
 
 /// Claims that are kept. A shell may still be about to make one that it has
@@ -124,11 +128,30 @@ impl Task {
                     false => self.look_at = Some(now + LOOK_EVERY),
                 }
             }
-            (true, Doing::Prompting) if editing => self.offer_next(now),
+            (true, Doing::Prompting) if editing && !self.is_leaving(now) => self.offer_next(now),
             (true, Doing::Prompting | Doing::Starting) => self.look_at = Some(now + LOOK_EVERY),
             // The prompt will come.
             (true, Doing::Running) => {}
         }
+    }
+
+    /// Counts typed keys with which a shell leaves its prompt.
+    pub(super) fn note_leaving(&mut self, keys: &[u8]) {
+        let leave = |key: &&u8| matches!(**key, b'\r' | b'\n' | super::orders::CTRL_C);
+        let count = keys.iter().filter(leave).count();
+        if count > 0 {
+            self.leaves = (self.leaves.0.saturating_add(count), Instant::now());
+        }
+    }
+
+    /// Whether such keys are on their way: whatever follows them meets a terminal
+    /// that shows it, and a shell that does not know it for a key.
+    fn is_leaving(&mut self, now: Instant) -> bool {
+        if now.saturating_duration_since(self.leaves.1) >= LEAVE_WAIT {
+            // Not each of them has a prompt of its own.
+            self.leaves.0 = 0;
+        }
+        self.leaves.0 > 0
     }
 
     fn offer_next(&mut self, now: Instant) {
@@ -223,7 +246,8 @@ impl Task {
         } else if !taken && offer.press <= now {
             offer.press = now + PRESS_EVERY;
             let editing = terminal::reads_keys(self.master.get_ref(), self.launched.child.pid);
-            if editing && self.beliefs.doing() == Doing::Prompting {
+            let is_at_prompt = self.beliefs.doing() == Doing::Prompting && !self.is_leaving(now);
+            if editing && is_at_prompt {
                 self.say(key(self.session.shell.kind));
             }
         }

@@ -241,6 +241,7 @@ impl Task {
                 self.input_room.add_permits(bytes.len());
                 return;
             }
+            self.note_leaving(&bytes);
             self.input.push_back(Typed::Keys(bytes));
             return self.write_input();
         }

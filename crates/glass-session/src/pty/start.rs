@@ -198,6 +198,7 @@ impl Ready {
                 ..Queue::default()
             },
             has_draft: false,
+            leaves: (0, std::time::Instant::now()),
             look_at: None,
             looks: crate::look::Looks::new(),
             next: parts.next,
