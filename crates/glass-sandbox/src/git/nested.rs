@@ -26,7 +26,7 @@ const DEPTH_MAX: usize = 32;
 /// The most repositories.
 const REPOSITORIES_MAX: usize = 256;
 
-/// The most directories that names of parts are made of.
+/// The most entries among which a repository's parts are looked for.
 const MODULES_MAX: usize = 4096;
 
 /// How much is looked at.
@@ -76,15 +76,12 @@ pub(crate) fn find_all(root: &Path) -> Nested {
 }
 
 /// The git directories of a repository's parts, which it keeps in itself and
-/// enters without asking whose they are; none if there is too much to look at.
+/// enters without asking whose they are; none if there is too much to look at, or
+/// something leads elsewhere.
 pub(crate) fn modules(git_dir: &Path) -> Option<Vec<PathBuf>> {
     let (mut found, mut looked_at) = (Vec::new(), 0);
     let mut queue = vec![git_dir.join("modules")];
     while let Some(directory) = queue.pop() {
-        looked_at += 1;
-        if looked_at > MODULES_MAX || queue.len() > MODULES_MAX {
-            return None;
-        }
         if is_git_dir(&directory) {
             queue.push(directory.join("modules"));
             found.push(directory);
@@ -95,10 +92,15 @@ pub(crate) fn modules(git_dir: &Path) -> Option<Vec<PathBuf>> {
             Err(error) if is_gone(error.kind()) => continue,
             Err(_) => return None,
         };
-        for entry in entries.take(ENTRIES_MAX) {
-            let entry = entry.ok()?;
-            if is_dir(&entry).ok()? {
-                queue.push(entry.path());
+        for entry in entries {
+            looked_at += 1;
+            let entry = entry.ok().filter(|_| looked_at <= MODULES_MAX)?;
+            match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => return None,
+                Ok(kind) if kind.is_dir() => queue.push(entry.path()),
+                Ok(_) => {}
+                Err(error) if is_gone(error.kind()) => {}
+                Err(_) => return None,
             }
         }
     }
@@ -223,7 +225,7 @@ fn is_closed(directory: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Extent, find_all, search_within};
+    use super::{Extent, MODULES_MAX, find_all, modules, search_within};
     use std::path::Path;
 
     fn make(root: &Path, name: &str) {
@@ -265,6 +267,39 @@ mod tests {
         for directories in 0..7 {
             assert!(look(directories).unseen.is_some(), "{directories}");
         }
+    }
+
+    #[test]
+    fn parts_are_known_only_if_all_of_them_were_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(modules(dir.path()), Some(Vec::new()));
+        for name in [
+            "a/b/objects",
+            "a/b/refs",
+            "a/b/modules/c/objects",
+            "a/b/modules/c/refs",
+        ] {
+            make(dir.path(), &format!("modules/{name}"));
+        }
+        for name in ["a/b", "a/b/modules/c"] {
+            std::fs::write(
+                dir.path().join("modules").join(name).join("HEAD"),
+                "ref: refs/x",
+            )
+            .unwrap();
+        }
+        let parts = ["modules/a/b", "modules/a/b/modules/c"].map(|name| dir.path().join(name));
+        assert_eq!(modules(dir.path()), Some(parts.to_vec()));
+        // One that is somewhere else.
+        let link = dir.path().join("modules/a/link");
+        std::os::unix::fs::symlink(dir.path().join("elsewhere"), &link).unwrap();
+        assert_eq!(modules(dir.path()), None);
+        std::fs::remove_file(link).unwrap();
+        // Behind so much else that it would not be seen.
+        for number in 0..MODULES_MAX {
+            std::fs::write(dir.path().join(format!("modules/{number}")), "").unwrap();
+        }
+        assert_eq!(modules(dir.path()), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A repository that nobody looked at is not believed with more rights: not
-//! where it is hidden from a look, not where it is made after it, and not where
-//! another session or another policy made it.
+//! where it is hidden from a look, not where it is made after it, and not where a
+//! background command or another policy made it.
 
 use super::super::desk::{Desk, Ended, none, rw, rw_with_network};
 use super::repositories::{evil_at, is_held_back};
