@@ -101,6 +101,11 @@ impl Session {
     pub fn is_elsewhere(&self) -> bool {
         self.host != LOCAL_HOST
     }
+
+    /// Whether it ends with its only command, whose state nobody needs.
+    pub fn leaves_nothing(&self) -> bool {
+        self.ephemeral && self.mode == Mode::Line
+    }
 }
 
 /// A session: what was asked for, and what is known of it now.

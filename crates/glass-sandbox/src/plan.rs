@@ -111,7 +111,7 @@ fn make(draft: &mut Draft<'_>) -> Result<(Option<Walls>, Option<Scan>), Refusal>
     }
     system::cover_private(draft);
     system::show_asked(draft);
-    system::hide_secrets(draft);
+    system::hide_secrets(draft)?;
     system::protect_believed(draft)?;
     let rules = Rules::read(
         &Mapping::of_policy(&draft.effective.policy),

@@ -104,10 +104,12 @@ pub(crate) fn show_asked(draft: &mut Draft<'_>) {
 }
 
 /// Hides what lets somebody act as the user elsewhere.
-pub(crate) fn hide_secrets(draft: &mut Draft<'_>) {
+pub(crate) fn hide_secrets(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     for place in draft.settings.hidden_places() {
+        draft.workspace.check_beside(&place)?;
         draft.layout.hide(&place, Why::Secret);
     }
+    Ok(())
 }
 
 /// Protects what the user's programs execute or believe later.

@@ -60,16 +60,24 @@ impl Workspace {
             Some(path) => directory(&cwd.path.join(path))?,
             None => git_root(&cwd.path, settings).unwrap_or(cwd),
         };
-        for hidden in settings.hidden_places() {
-            if root.path.starts_with(&hidden.path) {
-                return Err(Refusal::Workspace {
-                    why: format!("{} is hidden from sandboxes", hidden.path.display()),
-                    path: root.path,
-                });
-            }
-        }
         let unwritable = why_unwritable(&root.path, settings);
         Ok(Workspace { root, unwritable })
+    }
+
+    /// Refuses one that lies in a place that sandboxes hide.
+    pub fn check_shown(&self, settings: &Settings) -> Result<(), Refusal> {
+        let hidden = settings.hidden_places();
+        hidden.iter().try_for_each(|place| self.check_beside(place))
+    }
+
+    pub(crate) fn check_beside(&self, hidden: &Place) -> Result<(), Refusal> {
+        if !self.root.path.starts_with(&hidden.path) {
+            return Ok(());
+        }
+        Err(Refusal::Workspace {
+            why: format!("{} is hidden from sandboxes", hidden.path.display()),
+            path: self.root.path.clone(),
+        })
     }
 
     /// Its path.

@@ -1,6 +1,7 @@
 //! A connection on the Unix socket, with what the kernel says of its other end.
 
 use crate::authority::AuthorityFilter;
+use glass_session::Outsiders;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -25,15 +26,16 @@ pub(crate) struct Peer {
 impl Peer {
     /// None for a process of another user. Asked once for each connection: the
     /// kernel keeps who connected, and looking up ancestors is not free.
-    pub(crate) fn recognise(stream: UnixStream, keeper_pid: i32) -> io::Result<Option<Peer>> {
+    pub(crate) fn recognise(
+        stream: UnixStream,
+        outsiders: &mut Outsiders,
+    ) -> io::Result<Option<Peer>> {
         let credentials = stream.peer_cred()?;
         if credentials.uid() != rustix::process::getuid().as_raw() {
             return Ok(None);
         }
         // A process whose number is not known could be anything.
-        let inside_session = credentials
-            .pid()
-            .is_none_or(|pid| glass_session::descends_from(pid, keeper_pid));
+        let inside_session = credentials.pid().is_none_or(|pid| outsiders.descends(pid));
         Ok(Some(Peer {
             stream,
             info: PeerInfo { inside_session },

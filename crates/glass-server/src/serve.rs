@@ -6,7 +6,7 @@ use crate::peer::Peer;
 use crate::service::Service;
 use glass_proto::DESCRIPTORS;
 use glass_proto::shellglass::v1::shell_exec_server::ShellExecServer;
-use glass_session::Engine;
+use glass_session::{Engine, Outsiders};
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -149,7 +149,7 @@ pub async fn serve(
         },
     };
     let address = tcp.as_ref().and_then(|listener| listener.local_addr().ok());
-    let keeper_pid = engine.keeper_pid();
+    let mut outsiders = Outsiders::of(engine.keeper_pid());
     let scheme = match exposure {
         Exposure::Tls(_) => Scheme::Https,
         Exposure::Loopback | Exposure::Plain => Scheme::Http,
@@ -177,7 +177,7 @@ pub async fn serve(
     });
 
     let peers = UnixListenerStream::new(unix).filter_map(move |stream| {
-        match stream.and_then(|stream| Peer::recognise(stream, keeper_pid)) {
+        match stream.and_then(|stream| Peer::recognise(stream, &mut outsiders)) {
             Ok(Some(peer)) => Some(Ok::<_, io::Error>(peer)),
             Ok(None) => {
                 tracing::warn!("a process of another user was turned away");
@@ -189,7 +189,8 @@ pub async fn serve(
             }
         }
     });
-    let over_unix = router.serve_with_incoming(peers);
+    // Where connections are served, so that a new one waits for no other thread.
+    let mut over_unix = tokio::spawn(router.serve_with_incoming(peers));
     let over_tcp = async {
         if let (Some(tcp), Some(addresses)) = (tcp, addresses) {
             let glass = Glass::new(engine, tokens, addresses, routes, mcp);
@@ -199,10 +200,13 @@ pub async fn serve(
     };
     let leaving = service_engine;
     let outcome = tokio::select! {
-        outcome = over_unix => outcome,
+        outcome = &mut over_unix => outcome.unwrap_or_else(|ended| {
+            std::panic::resume_unwind(ended.into_panic())
+        }),
         outcome = over_tcp => outcome,
         () = stop => Ok(()),
     };
+    over_unix.abort();
     // Views end with us now, and that says nothing about their sessions.
     leaving.leave_sessions();
     // Another daemon may be starting: its socket is not ours to remove, but it

@@ -64,7 +64,7 @@ pub use gate::{CannotRemember, CheckSpec, Checked, Checking, Gatekeeping, Scruti
 pub use glass_adapt::Sections;
 /// Whether a process descends from another; here so that whoever listens needs
 /// no process tables of its own.
-pub use glass_spawn::tree::peer_descends_from as descends_from;
+pub use glass_spawn::tree::Outsiders;
 pub use glass_store::{AuditFilter, AuditPage, WriteError};
 /// How a console looks, and what stands before its line.
 pub use glass_vt::console::{

@@ -15,6 +15,7 @@ mod hunt;
 mod interrupt;
 mod meter;
 mod orphans;
+mod outsiders;
 mod ports;
 mod scope;
 
@@ -22,11 +23,9 @@ pub use end::{ChildLeft, EndError, Ended, Manner, TreeEnd, end};
 pub use interrupt::interrupt;
 pub use meter::{Added, Counters, Family, Left, Meter, left_below};
 pub use orphans::end_orphans;
+pub use outsiders::Outsiders;
 pub use ports::listens;
 pub use scope::{Scope, Tag};
-
-/// Ancestors that are looked at before a chain is taken for a circle.
-const ANCESTORS_MAX: usize = 4096;
 
 /// A process of a tree, as it was when it was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,26 +127,7 @@ fn below(root: &ProcessRef, mut children_of: impl FnMut(i32) -> Vec<i32>) -> Vec
 
 /// Whether `pid` is `ancestor` or descends from it, as far as `/proc` shows.
 pub fn peer_descends_from(pid: i32, ancestor: i32) -> bool {
-    let Some(oldest) = procfs::stat(ancestor) else {
-        return false;
-    };
-    let mut pid = pid;
-    let mut born_before = u64::MAX;
-    for _ in 0..ANCESTORS_MAX {
-        let Some(stat) = procfs::stat(pid).filter(|_| pid > 0) else {
-            return false;
-        };
-        // A parent that is younger than its child has only inherited the
-        // number of the real one.
-        if stat.start_ticks > born_before {
-            return false;
-        }
-        if pid == ancestor {
-            return stat.start_ticks == oldest.start_ticks;
-        }
-        (pid, born_before) = (stat.ppid, stat.start_ticks);
-    }
-    false
+    Outsiders::of(ancestor).descends(pid)
 }
 
 #[cfg(test)]

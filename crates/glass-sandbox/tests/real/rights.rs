@@ -221,10 +221,16 @@ fn a_workspace_in_a_hidden_place_is_refused() {
     let f = Fixture::new();
     fs::create_dir_all(f.path("home/.ssh/x")).unwrap();
     let path = f.path("home/.ssh/x");
-    assert!(Workspace::find(Some(&path), &path, &f.settings).is_err());
     symlink(&path, f.path("ws/link")).unwrap();
-    let link = f.path("ws/link");
-    assert!(Workspace::find(Some(&link), &link, &f.settings).is_err());
+    for path in [path, f.path("ws/link")] {
+        let workspace = Workspace::find(Some(&path), &path, &f.settings).unwrap();
+        assert!(workspace.check_shown(&f.settings).is_err());
+        // Whoever has not looked meets it when walls are planned.
+        let rights =
+            glass_sandbox::resolve(None, None, &f.settings, Role::Person, &workspace).unwrap();
+        let planned = glass_sandbox::plan(&rights, &workspace, &f.facts, &f.settings);
+        assert!(matches!(planned, Err(Refusal::Workspace { .. })));
+    }
 }
 
 #[test]

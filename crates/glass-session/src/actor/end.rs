@@ -281,7 +281,9 @@ impl Actor {
                 finished: None,
             },
         );
-        if let Err(error) = std::fs::remove_dir_all(&self.dir) {
+        if let Err(error) = std::fs::remove_dir_all(&self.dir)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
             tracing::warn!(%error, dir = %self.dir.display(), "a session's directory stays");
         }
         self.context.remove_page(&self.session);

@@ -157,6 +157,7 @@ impl Actor {
             stdin = Some(ours);
         }
         if !is_plain {
+            crate::context::make_private(&self.room.dir)?;
             // Nobody listens to the reports of a shell that is its own boundary.
             let flags = OFlags::RDWR | OFlags::CLOEXEC;
             let nowhere = rustix::fs::open("/dev/null", flags, FileMode::empty())?;

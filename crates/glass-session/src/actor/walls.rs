@@ -26,7 +26,9 @@ impl Actor {
     /// Plans the current room's walls, if it has any.
     pub(super) async fn plan_walls(&mut self) -> Result<(), String> {
         let policy = self.policy().clone();
-        crate::context::make_private(&self.room.dir).map_err(|error| error.to_string())?;
+        if has_walls(&policy) || !self.session.leaves_nothing() {
+            crate::context::make_private(&self.room.dir).map_err(|error| error.to_string())?;
+        }
         if !has_walls(&policy) {
             return Ok(());
         }

@@ -183,7 +183,11 @@ impl Engine {
             return Err(CreateError::Unjudged);
         }
         let workspace = self.find_workspace(&spec.workspace_root, &cwd)?;
-        self.rights(None, spec.sandbox.as_ref(), caller.role, &workspace)?;
+        let rights = self.rights(None, spec.sandbox.as_ref(), caller.role, &workspace)?;
+        if has_walls(&rights.policy) {
+            let shown = workspace.check_shown(&settings.sandboxing.settings);
+            shown.map_err(|refusal| CreateError::Sandbox(refusal.into()))?;
+        }
         let env = self.session_env(&spec)?;
         let asked = if spec.shell.is_empty() {
             &settings.shell
@@ -333,7 +337,9 @@ impl Engine {
         inheritance: Option<Inheritance>,
     ) -> Result<(), CreateError> {
         let context = self.0.context.clone();
-        make_private(&context.session_dir(&session))?;
+        if !session.leaves_nothing() {
+            make_private(&context.session_dir(&session))?;
+        }
         let pristine = match &inheritance {
             // What is known of an older session may be what its commands made
             // of it.
