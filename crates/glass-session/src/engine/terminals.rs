@@ -20,12 +20,18 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(super) use sheet::Sheet;
 
-/// News are gathered for this long before a page is made of them.
+/// News are gathered for this long before a page is made of them, and for longer
+/// where that takes long: nobody reads pages so often that commands should wait
+/// for them.
 const GATHER: Duration = Duration::from_millis(40);
+const GATHER_MAX: Duration = Duration::from_secs(1);
+
+/// At most one part in so many of the time is spent on pages.
+const SHARE: u32 = 25;
 
 /// How soon a page is looked at again of which something could not be shown yet.
 const AGAIN: Duration = Duration::from_millis(60);
@@ -135,6 +141,7 @@ impl Engine {
         let (engine, news) = (Arc::downgrade(&self.0), self.0.context.news.clone());
         tokio::spawn(async move {
             let mut is_behind = false;
+            let mut gather = GATHER;
             loop {
                 if is_behind {
                     // News or not, what was held back can be shown then.
@@ -142,7 +149,8 @@ impl Engine {
                 } else {
                     news.notified().await;
                 }
-                tokio::time::sleep(GATHER).await;
+                tokio::time::sleep(gather).await;
+                let begin = Instant::now();
                 let engine = Weak::clone(&engine);
                 let made = tokio::task::spawn_blocking(move || {
                     engine.upgrade().map(|inner| Engine(inner).make_pages())
@@ -153,6 +161,7 @@ impl Engine {
                     Ok(None) => return,
                     Err(error) => tracing::error!(%error, "the pages could not be made"),
                 }
+                gather = (begin.elapsed() * SHARE).clamp(GATHER, GATHER_MAX);
             }
         });
     }

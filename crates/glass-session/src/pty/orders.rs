@@ -180,8 +180,7 @@ impl Task {
 
     /// Shows the others what a drawing for a new client will contain.
     pub(super) fn show_whole_frame(&mut self) {
-        let late = self.display.due().unwrap_or_else(Instant::now);
-        let frame = self.display.frame(late);
+        let frame = self.display.whole_frame();
         if !frame.is_empty() {
             self.clients.output(&frame);
         }
