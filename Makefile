@@ -7,6 +7,12 @@ PYTHON := $(CURDIR)/.tools/venv/bin/python
 PREFIX ?= $(HOME)/.local
 MINUTES ?= 10
 
+# A program that has its C library in itself starts sooner and runs everywhere. Where
+# there is none to be had, the system's does.
+WITHIN := -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs
+STATIC := $(if $(filter /%,$(shell cc -print-file-name=libc.a)),$(WITHIN))
+BUILD  := cargo rustc --locked --package shellglass --bin shellglass
+
 .PHONY: help build run stop test lint tidy unit tested weak clients browser editor bench install fuzz reference dist soak audit
 
 help: ## Say what there is.
@@ -15,7 +21,7 @@ help: ## Say what there is.
 build: ## Build the binary that people run.
 	@scripts/deps build
 	@scripts/page
-	cargo build --profile dist --locked --package shellglass
+	$(BUILD) --profile dist -- $(STATIC)
 
 run: build ## Start the daemon in the background and run a first command.
 	@scripts/first-run $(BIN)
@@ -45,12 +51,12 @@ unit: tested weak ## Tests in Rust, over the built binary.
 tested: ## Build what people run, but without the optimisation over all crates, which takes minutes.
 	@scripts/deps build
 	@scripts/page
-	cargo build --release --locked --package shellglass
+	$(BUILD) --release -- $(STATIC)
 	@mkdir -p $(dir $(TESTED)) && cp --remove-destination target/release/shellglass $(TESTED)
 
 weak: ## Build a binary for tests alone: walls can be left out, and features are the other way round.
 	@scripts/deps build
-	cargo build --release --locked --package shellglass --no-default-features --features weak-walls,otlp
+	$(BUILD) --release --no-default-features --features weak-walls,otlp -- $(STATIC)
 	@mkdir -p $(dir $(WEAK)) && cp --remove-destination target/release/shellglass $(WEAK)
 
 clients: tested weak ## Tests with clients that are not ours, over the built binary.

@@ -18,6 +18,8 @@ mod aside;
 mod child;
 mod image;
 pub(crate) mod kernel;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod names;
 pub(crate) mod notify;
 mod outcome;
 mod reaper;
@@ -25,7 +27,13 @@ mod signals;
 
 pub(crate) use aside::below_reaper;
 pub(crate) use image::{Image, ImageError, Slot};
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub use names::settle_names;
 pub(crate) use signals::{settle_signals, signal_queue};
+
+/// Other C libraries load nothing.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn settle_names() {}
 
 /// Forks the reaper of one launch, which forks the child, and gives the
 /// reaper's number. The rest is told through `image.reports`.

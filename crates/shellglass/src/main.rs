@@ -18,6 +18,7 @@ use clap::CommandFactory as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    glass_spawn::settle_names();
     // A shell that wants completions says so in the environment.
     clap_complete::CompleteEnv::with_factory(cli::Cli::command)
         .var(complete::VARIABLE)
