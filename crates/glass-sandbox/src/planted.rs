@@ -313,10 +313,17 @@ mod tests {
         let believed = noted(dir.path(), &[".git"]);
         std::fs::create_dir(dir.path().join(".git/rebase-merge")).unwrap();
         let todo = dir.path().join(".git/rebase-merge/git-rebase-todo");
-        for (steps, is_held) in [("pick 1 exec\n# x y\n", false), ("pick 1 a\nx evil", true)] {
-            std::fs::write(&todo, steps).unwrap();
+        // One that is too long to be looked at may hold anything.
+        let long = |bytes: usize| "#".repeat(bytes);
+        for (steps, is_held) in [
+            ("pick 1 exec\n# x y\n".to_owned(), false),
+            ("pick 1 a\nx evil".to_owned(), true),
+            (long(1 << 20), false),
+            (long((1 << 20) + 1), true),
+        ] {
+            std::fs::write(&todo, &steps).unwrap();
             let held = distrust(&believed, &believed.look(), Makers::Gone);
-            assert_eq!(held.is_some(), is_held, "{steps}");
+            assert_eq!(held.is_some(), is_held, "{} bytes", steps.len());
         }
     }
 

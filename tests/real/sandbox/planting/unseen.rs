@@ -154,14 +154,15 @@ async fn a_part_of_a_repository_is_not_believed_either() {
             .await
             .starts_with("160000")
     );
-    let ended = is_held_back(
-        &desk,
-        none(),
-        "git submodule update --init; git -C sub status",
-    )
-    .await;
+    let uses = "git submodule update --init; git -C sub status";
+    let ended = is_held_back(&desk, none(), uses).await;
     assert!(ended.stderr.contains("dubious ownership"), "{ended:#?}");
-    desk.works(none(), "rm -rf .git/modules sub .gitmodules part")
+    // The same part where no look at the repository comes by.
+    let hide = "mv .git/modules/sub elsewhere.git && ln -s ../../elsewhere.git .git/modules/sub";
+    desk.works(rw(), hide).await;
+    let ended = is_held_back(&desk, none(), uses).await;
+    assert!(ended.stderr.contains("dubious ownership"), "{ended:#?}");
+    desk.works(none(), "rm -rf .git/modules sub .gitmodules part elsewhere.git")
         .await;
     desk.works(none(), "git reset -q --hard").await;
     // Steps of a rebase that goes on.
