@@ -11,10 +11,10 @@ use crate::git::{find_nested, plain_config};
 use crate::place::file_id;
 
 /// The most repositories that are told apart in one session.
-const REPOSITORIES_MAX: usize = 512;
+pub(super) const REPOSITORIES_MAX: usize = 512;
 
 /// The most places that are looked at.
-const ROOTS_MAX: usize = 256;
+pub(super) const ROOTS_MAX: usize = 256;
 
 /// What a repository is known by whose configuration walls protect.
 const WHATEVER_IT_SAYS: &str = "*";
@@ -38,6 +38,27 @@ pub struct Look {
     pub found: Repositories,
     /// Something that was not looked at, and may hold more.
     pub unseen: Option<PathBuf>,
+    /// What each of them leads git into; absent where that cannot be known.
+    pub(super) parts: BTreeMap<PathBuf, Vec<PathBuf>>,
+}
+
+impl Look {
+    /// Adds a repository, if it is one, and says what it leads git into.
+    fn add(&mut self, path: PathBuf) -> &[PathBuf] {
+        let Some(identity) = Identity::of(&path) else {
+            return &[];
+        };
+        self.found.all.insert(path.clone(), identity);
+        match parts(&path) {
+            Some(parts) => self.parts.entry(path).or_insert(parts),
+            None => &[],
+        }
+    }
+
+    /// What a repository leads git into; none if that cannot be known.
+    pub(super) fn parts_of(&self, path: &Path) -> Option<&[PathBuf]> {
+        self.parts.get(path).map(Vec::as_slice)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,11 +105,8 @@ impl Repositories {
     /// Says whether anything was.
     pub fn note(&mut self, roots: &[PathBuf], protected: &[PathBuf]) -> bool {
         let is_known = |path: &Path| is_below(path, &self.roots);
-        let new: Vec<PathBuf> = roots
-            .iter()
-            .filter(|root| !is_known(root))
-            .cloned()
-            .collect();
+        let new = roots.iter().filter(|root| !is_known(root));
+        let new: BTreeSet<PathBuf> = new.cloned().collect();
         if new.is_empty() {
             return false;
         }
@@ -129,9 +147,8 @@ impl Repositories {
     pub fn look(&self) -> Look {
         let mut look = Repositories::below(self.roots.iter().map(PathBuf::as_path));
         for path in self.all.keys() {
-            if let (false, Some(identity)) = (look.found.all.contains_key(path), Identity::of(path))
-            {
-                look.found.all.insert(path.clone(), identity);
+            if !look.found.all.contains_key(path) {
+                look.add(path.clone());
             }
         }
         look
@@ -147,25 +164,29 @@ impl Repositories {
     pub(super) fn below<'a>(roots: impl Iterator<Item = &'a Path>) -> Look {
         let mut look = Look::default();
         let mut queue: Vec<PathBuf> = Vec::new();
+        let mut whole: Vec<&Path> = Vec::new();
         for root in roots {
+            // One by another name is nowhere in those that were looked at.
+            let is_seen = whole.iter().any(|whole| root.starts_with(whole));
+            if is_seen && root.canonicalize().is_ok_and(|path| path == root) {
+                continue;
+            }
             let nested = find_nested(root);
-            look.unseen = look.unseen.or(nested.unseen);
+            match nested.unseen {
+                None => whole.push(root),
+                unseen => look.unseen = look.unseen.or(unseen),
+            }
             queue.extend(nested.dot_gits.into_iter().chain(nested.bare));
         }
         while let Some(path) = queue.pop() {
-            let all = &mut look.found.all;
-            if all.contains_key(&path) {
+            if look.found.all.contains_key(&path) || path.symlink_metadata().is_err() {
                 continue;
             }
-            let Some(identity) = Identity::of(&path) else {
-                continue;
-            };
-            if all.len() >= REPOSITORIES_MAX {
+            if look.found.all.len() >= REPOSITORIES_MAX {
                 look.unseen.get_or_insert(path);
                 break;
             }
-            queue.extend(parts(&path).unwrap_or_default());
-            look.found.all.insert(path, identity);
+            queue.extend_from_slice(look.add(path));
         }
         look
     }

@@ -27,6 +27,13 @@ enum Protected {
     Foreseen,
 }
 
+/// Whether what is there was looked at for the command that begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looked {
+    No,
+    Now,
+}
+
 /// What is known of who may have made which repositories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trust {
@@ -65,6 +72,19 @@ impl Trust {
     /// What a failure has to do with it.
     pub(super) fn denial(&self, stderr_tail: &[u8]) -> Option<String> {
         self.distrust.as_ref()?.denial(stderr_tail)
+    }
+
+    /// What came of a look. Where nothing did, what was held back is, or else
+    /// everything, and the next command looks again.
+    fn settle(&mut self, weighed: Option<Option<Distrust>>) {
+        self.stale = weighed.is_none();
+        match weighed {
+            Some(distrust) => {
+                self.last = distrust;
+                self.distrust = self.last.clone();
+            }
+            None => self.distrust = self.last.clone().or_else(|| Some(Distrust::of_all())),
+        }
     }
 
     /// What goes along into a session that is cut from this one.
@@ -156,12 +176,15 @@ impl Actor {
             let makers = self.makers(policy);
             let trust = &self.trust;
             let may_have_changed = trust.stale || trust.is_cut || makers == Makers::Alive;
+            let mut looked = Looked::No;
             if may_have_changed || trust.last.is_some() {
-                self.look_for_planted(makers).await;
+                looked = self.look_for_planted(makers).await;
             }
             self.trust.stale |= makers == Makers::Alive;
             self.trust.made = match makers {
                 Makers::Alive => None,
+                // Nobody makes anything between a look and the command that begins.
+                Makers::Gone if plants && looked == Looked::Now => None,
                 Makers::Gone => self.trust.made.or_else(|| Some(SystemTime::now())),
             };
         }
@@ -203,19 +226,21 @@ impl Actor {
     }
 
     /// Finds what is there now, and weighs it.
-    async fn look_for_planted(&mut self, makers: Makers) {
+    async fn look_for_planted(&mut self, makers: Makers) -> Looked {
+        if self.trust.believed.is_none() {
+            // There never was a place for anybody to make any.
+            return Looked::No;
+        }
         let Some(look) = self.repositories_now().await else {
-            // What cannot be weighed is as it was.
-            self.trust.distrust = self.trust.last.clone();
-            return;
+            self.trust.settle(None);
+            return Looked::No;
         };
         self.learn_made(&look);
         let believed = self.trust.believed.clone().unwrap_or_default();
-        self.trust.stale = false;
         let weighing =
             tokio::task::spawn_blocking(move || glass_sandbox::distrust(&believed, &look, makers));
-        self.trust.distrust = weighing.await.ok().flatten();
-        self.trust.last = self.trust.distrust.clone();
+        self.trust.settle(weighing.await.ok());
+        Looked::Now
     }
 
     /// A command that may make repositories begins. What commands with more
@@ -318,5 +343,34 @@ impl Actor {
         if let Err(error) = written.and_then(|()| std::fs::rename(&new, Path::new(&path))) {
             tracing::error!(%error, "it is not on disk which repositories are believed");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Trust;
+    use glass_sandbox::Distrust;
+
+    #[test]
+    fn a_look_that_came_to_nothing_takes_nothing_back() {
+        let held = Distrust {
+            held_back: vec!["/w/evil".into()],
+            unseen: None,
+            env: Vec::new(),
+        };
+        let mut trust = Trust::default();
+        trust.settle(Some(Some(held.clone())));
+        assert!(!trust.stale);
+        trust.settle(None);
+        assert_eq!(trust.distrust, Some(held.clone()));
+        assert_eq!(trust.last, Some(held));
+        assert!(trust.stale, "nobody would look again");
+        trust.settle(Some(None));
+        assert_eq!((&trust.distrust, &trust.last), (&None, &None));
+        assert!(!trust.stale);
+        // There is nothing to go by, so nothing is believed.
+        trust.settle(None);
+        assert_eq!(trust.distrust, Some(Distrust::of_all()));
+        assert_eq!(trust.last, None);
     }
 }

@@ -162,8 +162,11 @@ async fn a_part_of_a_repository_is_not_believed_either() {
     desk.works(rw(), hide).await;
     let ended = is_held_back(&desk, none(), uses).await;
     assert!(ended.stderr.contains("dubious ownership"), "{ended:#?}");
-    desk.works(none(), "rm -rf .git/modules sub .gitmodules part elsewhere.git")
-        .await;
+    desk.works(
+        none(),
+        "rm -rf .git/modules sub .gitmodules part elsewhere.git",
+    )
+    .await;
     desk.works(none(), "git reset -q --hard").await;
     // Steps of a rebase that goes on.
     let planted = desk.outside("planted");
