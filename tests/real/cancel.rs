@@ -268,3 +268,34 @@ async fn two_cancels_of_one_command_are_both_answered() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_of_a_note_why_a_command_was_ended() {
+    let daemon = Daemon::start("[limits]\ncancel_grace_ms = 60000\n");
+    let script = "import os, signal, sys, time\n\
+                  def tidy(*_):\n    open('tidying', 'w').close()\n\
+                  \x20   while not os.path.exists('go'): time.sleep(0.02)\n    sys.exit(0)\n\
+                  signal.signal(signal.SIGINT, tidy)\n\
+                  open('begun', 'w').close()\n\
+                  time.sleep(9877)\n";
+    let case = Case::make(&daemon, "bash", SessionMode::Pipe).await;
+    let session = &case.session;
+    std::fs::write(case.dir.join("tidy.py"), script).unwrap();
+    let first = session.submit("python3 tidy.py").await;
+    exists(&case.dir.join("begun")).await;
+    let second = session.submit("touch NEXT").await;
+    let running = case.last_started().await;
+    let ending = async {
+        exists(&case.dir.join("tidying")).await;
+        // Another ends while this one is being ended.
+        assert!(session.cancel(Some(running + 1)).await);
+        assert!(second.end().await.aborted);
+        std::fs::write(case.dir.join("go"), "").unwrap();
+    };
+    let (cancelled, ()) = tokio::join!(session.cancel(Some(running)), ending);
+    assert!(cancelled && first.end().await.aborted);
+    let runtime = daemon.socket().parent().unwrap().to_path_buf();
+    let notes = std::fs::read_dir(runtime.join("sessions").join(&session.id)).unwrap();
+    let mut names = notes.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.find(|name| name.starts_with("aborted")), None);
+}

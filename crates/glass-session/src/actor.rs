@@ -212,8 +212,8 @@ pub(crate) struct Actor {
     refused: Option<WriteError>,
     /// Whether there is a note that the current command has begun.
     begun_noted: bool,
-    /// Whether there is a note that it is being ended.
-    abort_noted: bool,
+    /// The command of which there is a note that it is being ended.
+    abort_noted: Option<ShellId>,
     next: EventIndex,
     last_flush: Instant,
     flush_at: Option<Instant>,
@@ -310,7 +310,7 @@ impl Actor {
             fresh: None,
             refused: None,
             begun_noted: false,
-            abort_noted: false,
+            abort_noted: None,
             next,
             last_flush: Instant::now(),
             flush_at: None,

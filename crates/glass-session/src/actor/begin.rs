@@ -385,28 +385,6 @@ impl Actor {
         self.begun_noted = true;
     }
 
-    /// Writes down why a command is about to be ended: should we die meanwhile, what
-    /// the kernel says of its end is not how it ended.
-    pub(super) fn note_abort(&mut self, id: ShellId) {
-        let Some(reason) = self.state.aborting() else {
-            return;
-        };
-        let path = self.dir.join(aborted_name(id));
-        if let Err(error) = std::fs::write(path, abort_word(reason)) {
-            tracing::error!(%error, "it is not on disk why a command is ended");
-        }
-        self.abort_noted = true;
-    }
-
-    /// Why the last daemon was about to end a command, if it was.
-    pub(super) fn noted_abort(&self, id: ShellId) -> Option<AbortReason> {
-        let noted = std::fs::read(self.dir.join(aborted_name(id))).ok()?;
-        let reasons = [AbortReason::User, AbortReason::Timeout];
-        reasons
-            .into_iter()
-            .find(|reason| abort_word(*reason).as_bytes() == noted)
-    }
-
     /// Puts a long command where its shell will read it.
     pub(super) fn write_command(&self, id: ShellId, text: &[u8]) -> io::Result<()> {
         let path = self.room.dir.join(driver::command_name(u64::from(id.0)));
@@ -436,18 +414,6 @@ impl Actor {
 /// begun.
 pub(super) fn begun_name(id: ShellId) -> String {
     format!("begun{id}")
-}
-
-/// The file that says why a command is being ended, in the session's directory.
-pub(super) fn aborted_name(id: ShellId) -> String {
-    format!("aborted{id}")
-}
-
-fn abort_word(reason: AbortReason) -> &'static str {
-    match reason {
-        AbortReason::User => "user",
-        AbortReason::Timeout => "timeout",
-    }
 }
 
 /// The key that a command sees; a call without one gets one made from its

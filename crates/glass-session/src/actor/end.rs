@@ -7,7 +7,7 @@ use crate::context::variable_name;
 use crate::driver::{self, EXIT_STATE_NAME, State};
 use crate::routes::Note;
 use crate::state::{Input, Way};
-use glass_model::{EventBody, LaunchId, ShellId, ShellKind};
+use glass_model::{AbortReason, EventBody, LaunchId, ShellId, ShellKind};
 use glass_spawn::Launched;
 use glass_spawn::tree::{self, Manner, Scope, Tag, TreeEnd};
 use std::path::PathBuf;
@@ -62,6 +62,35 @@ impl Actor {
         )];
         self.end_in_background(self.stopping(), trees, Some(self.note_sender.clone()));
         None
+    }
+
+    /// Writes down why a command is about to be ended: should we die meanwhile, what
+    /// the kernel says of its end is not how it ended.
+    fn note_abort(&mut self, id: ShellId) {
+        let Some(reason) = self.state.aborting() else {
+            return;
+        };
+        let path = self.dir.join(aborted_name(id));
+        if let Err(error) = std::fs::write(path, abort_word(reason)) {
+            tracing::error!(%error, "it is not on disk why a command is ended");
+        }
+        self.abort_noted = Some(id);
+    }
+
+    /// Why the last daemon was about to end a command, if it was.
+    pub(super) fn noted_abort(&self, id: ShellId) -> Option<AbortReason> {
+        let noted = std::fs::read(self.dir.join(aborted_name(id))).ok()?;
+        let reasons = [AbortReason::User, AbortReason::Timeout];
+        reasons
+            .into_iter()
+            .find(|reason| abort_word(*reason).as_bytes() == noted)
+    }
+
+    /// An execution has ended: nobody asks any more why it was to.
+    pub(super) fn forget_abort(&mut self, id: ShellId) {
+        if self.abort_noted.take_if(|noted| *noted == id).is_some() {
+            drop(std::fs::remove_file(self.dir.join(aborted_name(id))));
+        }
     }
 
     /// Ends everything that the session has ever started.
@@ -296,6 +325,18 @@ impl Actor {
         self.forget(launches, disposals);
         self.over = true;
         None
+    }
+}
+
+/// The file that says why a command is being ended, in the session's directory.
+fn aborted_name(id: ShellId) -> String {
+    format!("aborted{id}")
+}
+
+fn abort_word(reason: AbortReason) -> &'static str {
+    match reason {
+        AbortReason::User => "user",
+        AbortReason::Timeout => "timeout",
     }
 }
 

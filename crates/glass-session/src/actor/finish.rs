@@ -1,7 +1,7 @@
 //! The end of an execution: its last bytes, its last event, and what becomes of
 //! its pipes.
 
-use super::begin::{aborted_name, begun_name};
+use super::begin::begun_name;
 use super::{Actor, Aftermath, End, OutputEnd, SNAPSHOT_AFTER_MS, Tail};
 use crate::driver;
 use crate::failpoint;
@@ -117,9 +117,7 @@ impl Actor {
         if ran && std::mem::take(&mut self.begun_noted) {
             drop(std::fs::remove_file(self.dir.join(begun_name(id))));
         }
-        if std::mem::take(&mut self.abort_noted) {
-            drop(std::fs::remove_file(self.dir.join(aborted_name(id))));
-        }
+        self.forget_abort(id);
         let rest = if self.room.exports_unsure {
             0
         } else {
