@@ -28,8 +28,8 @@ def run_one(module):
     failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
     passed = result.testsRun - failed - len(result.skipped)
     print(f"{passed} passed, {failed} failed, {len(result.skipped)} skipped", flush=True)
-    # Nothing found is no success.
-    return 0 if failed == 0 and passed > 0 else 1
+    # Nothing found is no success, and neither is what was passed over.
+    return 0 if failed == 0 and passed > 0 and not result.skipped else 1
 
 
 def run_apart(module):
@@ -49,7 +49,7 @@ def run_apart(module):
         return [0, 1, 0], f"{module}: not done after {late.timeout} s\n{late.stdout or ''}"
     counts = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", ran.stdout, re.MULTILINE)
     counts = [int(count) for count in counts[-1]] if counts else [0, 1, 0]
-    if ran.returncode != 0 and counts[1] == 0:
+    if ran.returncode != 0 and counts[1] == 0 and counts[2] == 0:
         counts[1] = 1
     return counts, ran.stdout
 
@@ -67,7 +67,7 @@ def main():
             totals = [total + count for total, count in zip(totals, counts)]
     passed, failed, skipped = totals
     print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
-    return 0 if failed == 0 and passed > 0 else 1
+    return 0 if failed == 0 and passed > 0 and skipped == 0 else 1
 
 
 if __name__ == "__main__":

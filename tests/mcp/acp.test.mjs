@@ -109,7 +109,7 @@ describe('terminals over ACP', () => {
     const waiting = client.request('terminal/wait_for_exit', named);
     await client.request('terminal/kill', named);
     assert.equal(await isRunning(), false);
-    assert.notEqual((await waiting).exitCode, 0);
+    assert.deepEqual(await waiting, { exitCode: null, signal: 'SIGINT' });
     const { output, exitStatus } = await read();
     assert.equal(output, 'begun\n');
     assert.deepEqual(exitStatus, await waiting);
@@ -175,6 +175,57 @@ describe('terminals over ACP', () => {
     await terminal.waitForExit();
     assert.equal((await terminal.currentOutput()).output, 'on\n');
   }));
+
+  test('whoever waits for too much is told so, and the rest goes on', () => served(daemon, async (client) => {
+    const { named } = await begin(client, 'sleep 1003');
+    const waiting = [];
+    for (let count = 0; count < 256; count += 1) {
+      waiting.push(client.request('terminal/wait_for_exit', named));
+    }
+    // The first is refused when all others are under way.
+    const refused = () => client.request('terminal/output', named).then(() => false, (error) => error);
+    const error = await until('there are too many', refused);
+    assert.match(error.message, /256 requests are under way; ask again later/);
+    // They end when the client goes.
+    for (const each of waiting) each.catch(() => {});
+  }));
+
+  test('a megabyte of output is kept, whatever is asked for', () => served(daemon, async (client) => {
+    const terminal = await client.createTerminal({
+      sessionId,
+      command: 'head -c 1500000 /dev/zero | tr "\\0" x; echo end',
+      outputByteLimit: 4 << 20,
+    });
+    await terminal.waitForExit();
+    const { output, truncated } = await terminal.currentOutput();
+    assert.deepEqual([output.length, truncated], [1 << 20, true]);
+    assert.ok(output.endsWith('xend\n'));
+  }));
+
+  test('a command that a person refuses later has neither a code nor a signal', () => served(daemon, async (client) => {
+    const terminal = await client.createTerminal({ sessionId, command: './deploy' });
+    const { approvals } = await daemon.call('ListApprovals');
+    await daemon.call('ResolveApproval', { approvalId: approvals[0].approvalId, approve: false, reason: 'not today' });
+    assert.deepEqual(await terminal.waitForExit(), { exitCode: null, signal: null });
+    assert.match((await terminal.currentOutput()).output, /refused: .*not today/);
+  }));
+
+  test('a client that reads no answers is still heard when it stops', async () => {
+    const child = spawn(process.env.SHELLGLASS_BIN, ['acp'], {
+      cwd: `${daemon.home}/project`,
+      env: daemon.environment,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const gone = new Promise((resolve) => child.on('exit', (code, signal) => resolve([code, signal])));
+    const first = new Promise((resolve) => child.stdout.once('readable', resolve));
+    // More answers than a pipe holds; its end is full when the rest waits to be read.
+    child.stdin.on('error', () => {});
+    child.stdin.write('{"id":1}\n'.repeat(20_000));
+    await first;
+    child.kill('SIGTERM');
+    assert.deepEqual(await gone, [0, null]);
+    child.stdin.destroy();
+  });
 
   test('a terminal outlives the daemon', () => served(daemon, async (client) => {
     const held = `${daemon.home}/project/held`;

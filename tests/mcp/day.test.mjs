@@ -1,7 +1,7 @@
 // A day of an agent's work with the official TypeScript SDK: the same over
 // standard input and output and over HTTP.
 import assert from 'node:assert/strict';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -197,19 +197,33 @@ for (const [way, transport] of [['stdio', overStdio], ['HTTP', overHttp]]) {
       const go = `${daemon.home}/go`;
       const step = (number) => `until test -e ${go}${number}; do sleep 0.02; done; echo ${number}`;
       const { shell_id, session_id } = await run(`${step(1)}; ${step(2)}`, { yield_ms: 0 });
+      const beside = await run(`${step(3)}; ${step(4)}`, { background: true, yield_ms: 0 });
       const uri = `shellglass://output/${shell_id}`;
+      const other = `shellglass://output/${beside.shell_id}`;
       const session = `shellglass://session/${session_id}`;
-      await client.subscribeResource({ uri });
-      await client.subscribeResource({ uri: session });
-      writeFileSync(`${go}1`, '');
-      await until('the output is news', () => told.includes(uri));
+      const news = (about) => told.filter((one) => one === about).length;
+      for (const each of [uri, other, session]) await client.subscribeResource({ uri: each });
+      for (const number of [1, 3]) writeFileSync(`${go}${number}`, '');
+      await until('both outputs are news', () => news(uri) > 0 && news(other) > 0);
       await client.unsubscribeResource({ uri });
+      const heard = news(uri);
       writeFileSync(`${go}2`, '');
       await call('wait', { shell_id, exit: true, timeout_ms: 50_000 });
       await until('the session is news', () => told.includes(session));
       const { contents } = await client.readResource({ uri });
       assert.equal(contents[0].text, '1\n2\n');
       await client.unsubscribeResource({ uri: session });
+      // What is over is no news, and takes no place from what is not.
+      await client.subscribeResource({ uri });
+      const last = news(other);
+      writeFileSync(`${go}4`, '');
+      await until('the other goes on to be news', () => news(other) > last);
+      assert.equal(news(uri), heard);
+      for (let count = 0; count < 40; count += 1) {
+        const ended = await run('true');
+        const watched = () => client.subscribeResource({ uri: `shellglass://output/${ended.shell_id}` });
+        await until('there is room', () => watched().then(() => true, () => false));
+      }
       for (const wrong of ['shellglass://output/4000000', 'shellglass://session/none', 'file:///etc/passwd']) {
         await assert.rejects(client.subscribeResource({ uri: wrong }));
       }
@@ -219,6 +233,7 @@ for (const [way, transport] of [['stdio', overStdio], ['HTTP', overHttp]]) {
       const said = [];
       client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => said.push(params));
       await run('echo before');
+      assert.deepEqual(said, []);
       await client.setLoggingLevel('notice');
       const quiet = await run('echo quiet');
       await run('./deploy twice');
@@ -247,6 +262,27 @@ for (const [way, transport] of [['stdio', overStdio], ['HTTP', overHttp]]) {
       const same = await run('echo $X; pwd');
       assert.deepEqual([same.output, same.session_id], ['kept\n/usr\n', home.session_id]);
       rmSync(held);
+    });
+
+    // Over HTTP the daemon is who answers, and there is nobody to say it.
+    if (way !== 'stdio') return;
+    test('whoever wants to know is told that the daemon was lost', async () => {
+      const said = [];
+      client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => said.push(params));
+      const [held, begun] = [`${daemon.home}/held`, `${daemon.home}/begun`];
+      const waiting = `touch ${begun}; until test -e ${held}; do sleep 0.02; done; echo through`;
+      for (const [level, expected] of [['error', []], ['warning', [['warning', 'shellglass']]]]) {
+        await client.setLoggingLevel(level);
+        const running = run(waiting, { yield_ms: 50_000 });
+        await until('it runs', () => existsSync(begun));
+        // The last one was begun by whoever missed the one before.
+        process.kill(Number(readFileSync(`${daemon.home}/run/daemon.pid`, 'utf8')), 'SIGKILL');
+        writeFileSync(held, '');
+        assert.equal((await running).output, 'through\n');
+        for (const path of [held, begun]) rmSync(path);
+        assert.deepEqual(said.map((one) => [one.level, one.logger]), expected);
+      }
+      assert.match(said[0].data, /lost, and found again/);
     });
   });
 }

@@ -235,6 +235,7 @@ impl ShellExec for Service {
             running: page.running,
             exit_code: page.code,
             is_hot: page.hot,
+            end_offset: page.end,
         }))
     }
 

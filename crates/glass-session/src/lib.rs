@@ -48,9 +48,10 @@ pub use actor::{Finished, OutputEnd};
 pub use context::Settings;
 pub use engine::Wording;
 pub use engine::{
-    Adapting, AuditError, Background, Before, Caller, Engine, Gathered, Held, Hit, Late, Name,
-    OrderSpec, Origin, OutputFile, OutputPage, ProcessView, Projection, SearchError, SearchSpec,
-    Searched, SessionSpec, SessionView, Spot, Target, Ticket, Timeouts, Totals, WaitSpec, Waited,
+    Adapting, AuditError, Background, Before, Caller, Engine, Gathered, Held, Hit, Late, Level,
+    Name, OrderSpec, Origin, OutputFile, OutputPage, ProcessView, Projection, SearchError,
+    SearchSpec, Searched, SessionSpec, SessionView, Spot, Target, Ticket, Timeouts, Totals,
+    WaitSpec, Waited,
 };
 pub use engine::{HostState, HostView};
 pub use errors::{

@@ -31,7 +31,7 @@ pub(crate) use policy::{Elicit, Level};
 pub(crate) use redaction::RedactionSettings;
 pub(crate) use sandbox::KindName;
 pub(crate) use settings::{
-    CgroupUse, DaemonSettings, Listen, LogFormat, ModeName, Settings, StartupName,
+    CgroupUse, DaemonSettings, Listen, LogFormat, ModeName, SessionSettings, Settings, StartupName,
 };
 pub(crate) use show::render;
 

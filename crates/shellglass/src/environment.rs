@@ -1,5 +1,6 @@
 //! What commands inherit of the environment, scrubbed as configured.
 
+use crate::config::SessionSettings;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -31,6 +32,18 @@ pub(crate) fn inherited(
                 .any(|pattern| glass_sandbox::matches(pattern.as_bytes(), name.as_bytes()))
         })
         .collect()
+}
+
+/// What a session for one command has: what is ours, what the configuration says,
+/// and what is given for it, each before the one before.
+pub(crate) fn of_caller(
+    settings: &SessionSettings,
+    given: impl IntoIterator<Item = (String, String)>,
+) -> HashMap<String, String> {
+    let mut env = inherited(std::env::vars_os(), &settings.scrub_env);
+    env.extend(settings.env.clone());
+    env.extend(given);
+    env
 }
 
 /// The same as `NAME=VALUE` entries, whatever bytes they have.

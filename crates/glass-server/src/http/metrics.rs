@@ -15,39 +15,14 @@ pub(super) async fn show(State(glass): State<Arc<Glass>>, headers: HeaderMap) ->
         Ok(caller) => caller,
         Err(refused) => return refused,
     };
-    let sessions = glass.engine.overview(&caller);
-    let busy = sessions
-        .iter()
-        .filter(|view| view.running.is_some())
-        .count();
-    let queued: usize = sessions.iter().map(|view| view.queued).sum();
-    let longest = sessions.iter().map(|view| view.queued).max().unwrap_or(0);
-    let open = SOCKETS_MAX - glass.sockets.available_permits();
-    let approvals = glass.engine.approvals(&caller).len();
     let mut page = Page::default();
     page.version(env!("CARGO_PKG_VERSION"));
-    for (name, help, value) in [
-        ("sessions", "Sessions that live.", sessions.len()),
-        ("sessions_busy", "Sessions in which a command runs.", busy),
-        (
-            "executions_queued",
-            "Commands that wait for their turn.",
-            queued,
-        ),
-        (
-            "session_queue_longest",
-            "Commands that wait in the session where most do.",
-            longest,
-        ),
-        (
-            "approvals_pending",
-            "Commands that wait for a person.",
-            approvals,
-        ),
-        ("websockets", "Views and event streams that are open.", open),
-    ] {
-        page.gauge(name, help, value as u64);
+    for level in glass.engine.levels(&caller) {
+        page.gauge(level.name, level.help, level.value);
     }
+    let open = SOCKETS_MAX - glass.sockets.available_permits();
+    let help = "Views and event streams that are open.";
+    page.gauge("websockets", help, open as u64);
     for family in glass.engine.figures() {
         page.family(&family);
     }

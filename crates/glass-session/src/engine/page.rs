@@ -47,6 +47,8 @@ pub struct OutputPage {
     pub hot: bool,
     /// Where names stand among the bytes, in order.
     pub names: Vec<Name>,
+    /// How much was written so far; known where there was nothing to read.
+    pub end: Option<u64>,
 }
 
 /// The name of a secret in a page; a secret that began before the page has none
@@ -116,6 +118,9 @@ impl Engine {
                     break;
                 }
             }
+        }
+        if page.next_offset == from {
+            page.end = Some(self.0.context.store.recorded(id)?.position);
         }
         if offset.is_none() {
             let mut cursors = crate::actor::lock(&self.0.cursors);

@@ -16,7 +16,8 @@ use super::run::directory;
 use crate::cli::Acp;
 use crate::client::Context;
 use crate::error::Failure;
-use message::{Asked, Mistake, Said};
+use message::{Asked, Said};
+use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -33,6 +34,9 @@ const LINE_BYTES_MAX: usize = 32 << 20;
 /// Requests that are answered at once; more are told so.
 const REQUESTS_MAX: usize = 256;
 
+/// Refusals that wait to be written; beyond, nothing more is read.
+const REFUSALS_MAX: usize = 64;
+
 /// Longest wait, when the client has gone, for what runs to end.
 const PARTING_WAIT: Duration = Duration::from_secs(10);
 
@@ -47,6 +51,7 @@ pub(super) async fn acp(arguments: &Acp) -> Result<ExitCode, Failure> {
     let output = Arc::new(Mutex::new(output));
     let mut lines = LineReader::new(input, LINE_BYTES_MAX);
     let places = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let refusals = Arc::new(Semaphore::new(REFUSALS_MAX));
     let mut tasks = JoinSet::new();
     let stop = asked_to_stop();
     tokio::pin!(stop);
@@ -57,29 +62,35 @@ pub(super) async fn acp(arguments: &Acp) -> Result<ExitCode, Failure> {
             Some(_) = tasks.join_next() => continue,
             read = lines.read() => match read {
                 Read::End => break,
-                Read::TooLong => Said::Mistake(Mistake::too_long(LINE_BYTES_MAX)),
+                Read::TooLong => Said::Mistake(Value::Null, message::too_long(LINE_BYTES_MAX)),
                 Read::Line => message::parse(lines.line()),
             },
         };
         lines.clear();
         let (table, output) = (Arc::clone(&table), Arc::clone(&output));
-        match said {
-            Said::Nothing => {}
-            Said::Mistake(mistake) => {
-                answer(&output, &Value::Null, || Err(mistake)).await;
-            }
+        let (id, asked, place) = match said {
+            Said::Nothing => continue,
+            Said::Mistake(id, mistake) => (id, Err(mistake), None),
             Said::Request(id, asked) => match Arc::clone(&places).try_acquire_owned() {
-                Err(_) => {
-                    answer(&output, &id, || Err(Mistake::too_many(REQUESTS_MAX))).await;
-                }
-                Ok(place) => {
-                    tasks.spawn(async move {
-                        let _place = place;
-                        serve(&table, &output, &id, asked).await;
-                    });
+                Ok(place) => (id, asked, Some(place)),
+                Err(_) => (id, Err(message::too_many(REQUESTS_MAX)), None),
+            },
+        };
+        let place = match place {
+            Some(place) => place,
+            // A client that does not read its answers must not keep us from stopping.
+            None => tokio::select! {
+                biased;
+                () = &mut stop => break,
+                place = Arc::clone(&refusals).acquire_owned() => {
+                    place.expect("nobody closes it")
                 }
             },
-        }
+        };
+        tasks.spawn(async move {
+            let _place = place;
+            serve(&table, &output, &id, asked).await;
+        });
     }
     let parting = async {
         table.leave().await;
@@ -94,7 +105,7 @@ async fn serve<W: AsyncWrite + Unpin>(
     table: &Table,
     output: &Mutex<W>,
     id: &Value,
-    asked: Result<Asked, Mistake>,
+    asked: Result<Asked, ErrorData>,
 ) {
     let answered = match asked {
         Err(mistake) => Err(mistake),
@@ -113,12 +124,12 @@ async fn serve<W: AsyncWrite + Unpin>(
 async fn answer<W: AsyncWrite + Unpin>(
     output: &Mutex<W>,
     id: &Value,
-    answered: impl FnOnce() -> Result<Value, Mistake>,
+    answered: impl FnOnce() -> Result<Value, ErrorData>,
 ) {
     let mut output = output.lock().await;
     let message = match answered() {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-        Err(mistake) => json!({"jsonrpc": "2.0", "id": id, "error": mistake.to_json()}),
+        Err(mistake) => json!({"jsonrpc": "2.0", "id": id, "error": mistake}),
     };
     let line = format!("{message}\n");
     // A client that does not listen any more is about to close its end.

@@ -182,9 +182,7 @@ fn ephemeral(
             ..CreateSessionRequest::default()
         };
     }
-    let mut env = environment::inherited(std::env::vars_os(), &defaults.scrub_env);
-    env.extend(defaults.env.clone());
-    env.extend(arguments.env.iter().cloned());
+    let env = environment::of_caller(defaults, arguments.env.iter().cloned());
     let size = super::attach::terminal::size().unwrap_or_default();
     CreateSessionRequest {
         working_directory,

@@ -1,12 +1,13 @@
 //! From what a client asks for to the daemon's request.
 
-use super::message::{Create, Mistake};
+use super::message::Create;
 use crate::client::Context;
 use crate::commands::run::{mode, resume::fresh_key};
 use crate::config::StartupName;
 use crate::environment;
 use glass_proto::agent::v1::ShellArgs;
 use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest};
+use rmcp::model::ErrorData;
 use std::path::Path;
 
 /// The shell for a command whose arguments are given one by one.
@@ -23,7 +24,7 @@ pub(super) fn request(
     context: &Context,
     workspace: &str,
     create: &Create,
-) -> Result<ExecuteRequest, Mistake> {
+) -> Result<ExecuteRequest, ErrorData> {
     let settings = &context.loaded.settings;
     let (command, shell) = match create.args.is_empty() {
         true => (create.command.clone(), settings.session.shell.as_str()),
@@ -32,17 +33,21 @@ pub(super) fn request(
     let most = settings.limits.command_bytes_max;
     if command.len() as u64 > most {
         let message = format!("the command may have {most} bytes\nhint: put it into a file");
-        return Err(Mistake::params(message));
+        return Err(ErrorData::invalid_params(message, None));
     }
     let working_directory = match &create.cwd {
         None => workspace.to_owned(),
         Some(cwd) if Path::new(cwd).is_absolute() => cwd.clone(),
-        Some(_) => return Err(Mistake::params("cwd: it must be an absolute path")),
+        Some(_) => {
+            return Err(ErrorData::invalid_params(
+                "cwd: it must be an absolute path",
+                None,
+            ));
+        }
     };
-    let mut env = environment::inherited(std::env::vars_os(), &settings.session.scrub_env);
-    env.extend(settings.session.env.clone());
     let given = create.env.iter();
-    env.extend(given.map(|it| (it.name.clone(), it.value.clone())));
+    let given = given.map(|it| (it.name.clone(), it.value.clone()));
+    let env = environment::of_caller(&settings.session, given);
     Ok(ExecuteRequest {
         args: Some(ShellArgs {
             command,

@@ -2,66 +2,31 @@
 //! protocol version 1.
 
 use crate::error::{Failure, Kind};
+use rmcp::model::{ErrorCode, ErrorData};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-const PARSE_ERROR: i32 = -32700;
-const INVALID_REQUEST: i32 = -32600;
-const METHOD_NOT_FOUND: i32 = -32601;
-const INVALID_PARAMS: i32 = -32602;
-const INTERNAL_ERROR: i32 = -32603;
-const NOT_FOUND: i32 = -32002;
-
-/// Why a request has an error for an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mistake {
-    code: i32,
-    message: String,
+/// A message that is too long to be read.
+pub(super) fn too_long(bytes_max: usize) -> ErrorData {
+    let message = format!("a message has at most {bytes_max} bytes");
+    ErrorData::invalid_request(message, None)
 }
 
-impl Mistake {
-    pub(super) fn params(message: impl Into<String>) -> Mistake {
-        Mistake::new(INVALID_PARAMS, message)
-    }
-
-    pub(super) fn not_found(message: impl Into<String>) -> Mistake {
-        Mistake::new(NOT_FOUND, message)
-    }
-
-    pub(super) fn failed(message: impl Into<String>) -> Mistake {
-        Mistake::new(INTERNAL_ERROR, message)
-    }
-
-    pub(super) fn too_long(bytes_max: usize) -> Mistake {
-        let message = format!("a message has at most {bytes_max} bytes");
-        Mistake::new(INVALID_REQUEST, message)
-    }
-
-    pub(super) fn too_many(most: usize) -> Mistake {
-        Mistake::failed(format!("{most} requests are under way; ask again later"))
-    }
-
-    fn new(code: i32, message: impl Into<String>) -> Mistake {
-        Mistake {
-            code,
-            message: message.into(),
-        }
-    }
-
-    pub(super) fn to_json(&self) -> Value {
-        json!({"code": self.code, "message": self.message})
-    }
+/// A request beside too many others.
+pub(super) fn too_many(most: usize) -> ErrorData {
+    let message = format!("{most} requests are under way; ask again later");
+    ErrorData::internal_error(message, None)
 }
 
-impl From<Failure> for Mistake {
-    fn from(failure: Failure) -> Mistake {
+impl From<Failure> for ErrorData {
+    fn from(failure: Failure) -> ErrorData {
         let code = match failure.kind {
-            Kind::Usage => INVALID_PARAMS,
-            _ => INTERNAL_ERROR,
+            Kind::Usage => ErrorCode::INVALID_PARAMS,
+            _ => ErrorCode::INTERNAL_ERROR,
         };
         let hint = failure.hint.map(|hint| format!("\nhint: {hint}"));
-        Mistake::new(code, failure.message + &hint.unwrap_or_default())
+        ErrorData::new(code, failure.message + &hint.unwrap_or_default(), None)
     }
 }
 
@@ -69,11 +34,11 @@ impl From<Failure> for Mistake {
 #[derive(Debug)]
 pub(super) enum Said {
     /// A request, which its id names.
-    Request(Value, Result<Asked, Mistake>),
+    Request(Value, Result<Asked, ErrorData>),
     /// Nothing that wants an answer.
     Nothing,
-    /// Something that is no message.
-    Mistake(Mistake),
+    /// Something that is no message, with its id where it has one.
+    Mistake(Value, ErrorData),
 }
 
 /// What is asked for.
@@ -133,32 +98,34 @@ pub(super) fn parse(line: &[u8]) -> Said {
         Ok(message) => message,
         Err(error) => {
             let message = format!("this line is not JSON: {error}");
-            return Said::Mistake(Mistake::new(PARSE_ERROR, message));
+            return Said::Mistake(Value::Null, ErrorData::parse_error(message, None));
         }
     };
     let Value::Object(mut message) = message else {
-        return Said::Mistake(no_message());
+        return Said::Mistake(Value::Null, no_message());
     };
     let is_answer = message.contains_key("result") || message.contains_key("error");
     let method = message.remove("method");
-    match (method, message.remove("id")) {
+    let has_id = message.contains_key("id");
+    let is_id = |id: &Value| matches!(id, Value::String(_) | Value::Number(_));
+    match (method, message.remove("id").filter(is_id)) {
         // We ask for nothing, so nobody answers us; and what wants no answer has none.
         (None, _) if is_answer => Said::Nothing,
-        (Some(Value::String(_)), None) => Said::Nothing,
-        (Some(Value::String(method)), Some(id @ (Value::String(_) | Value::Number(_)))) => {
+        (Some(Value::String(_)), None) if !has_id => Said::Nothing,
+        (Some(Value::String(method)), Some(id)) => {
             let params = message.remove("params").unwrap_or_default();
             Said::Request(id, asked(&method, params))
         }
-        _ => Said::Mistake(no_message()),
+        (_, id) => Said::Mistake(id.unwrap_or_default(), no_message()),
     }
 }
 
-fn no_message() -> Mistake {
+fn no_message() -> ErrorData {
     let message = "this is not a JSON-RPC 2.0 request: it needs jsonrpc, id and method";
-    Mistake::new(INVALID_REQUEST, message)
+    ErrorData::invalid_request(message, None)
 }
 
-fn asked(method: &str, params: Value) -> Result<Asked, Mistake> {
+fn asked(method: &str, params: Value) -> Result<Asked, ErrorData> {
     Ok(match method {
         "terminal/create" => Asked::Create(read(method, params)?),
         "terminal/output" => Asked::Output(read(method, params)?),
@@ -172,26 +139,43 @@ fn asked(method: &str, params: Value) -> Result<Asked, Mistake> {
                  terminal/create, output, wait_for_exit, kill and release",
                 other.escape_debug()
             );
-            return Err(Mistake::new(METHOD_NOT_FOUND, message));
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
         }
     })
 }
 
-fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, Mistake> {
-    let wrong = |error| Mistake::params(format!("{method}: {error}"));
+fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, ErrorData> {
+    let wrong = |error| ErrorData::invalid_params(format!("{method}: {error}"), None);
     serde_json::from_value(params).map_err(wrong)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
-    fn check(line: &str, code: Option<i32>) {
+    fn check(line: &str, code: Option<ErrorCode>) {
         let found = match parse(line.as_bytes()) {
             Said::Request(_, Ok(_)) | Said::Nothing => None,
-            Said::Request(_, Err(mistake)) | Said::Mistake(mistake) => Some(mistake.code),
+            Said::Request(_, Err(mistake)) | Said::Mistake(_, mistake) => Some(mistake.code),
         };
         assert_eq!(found, code, "{line}");
+    }
+
+    #[test]
+    fn whoever_can_be_answered_is() {
+        for (line, expected) in [
+            (r#"{"id":1}"#, json!(1)),
+            (r#"{"id":"a","method":5}"#, json!("a")),
+            (r#"{"id":{},"method":"x"}"#, Value::Null),
+            ("[1]", Value::Null),
+            ("{", Value::Null),
+        ] {
+            let Said::Mistake(id, _) = parse(line.as_bytes()) else {
+                panic!("{line} is a mistake");
+            };
+            assert_eq!(id, expected, "{line}");
+        }
     }
 
     #[test]
@@ -204,16 +188,25 @@ mod tests {
         check(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, None);
         check(r#"{"jsonrpc":"2.0","method":"session/cancel"}"#, None);
         check("  ", None);
-        check("{", Some(PARSE_ERROR));
-        check("[]", Some(INVALID_REQUEST));
-        check("7", Some(INVALID_REQUEST));
-        check(r#"{"id":1}"#, Some(INVALID_REQUEST));
-        check(r#"{"id":{},"method":"x"}"#, Some(INVALID_REQUEST));
-        check(r#"{"id":1,"method":"initialize"}"#, Some(METHOD_NOT_FOUND));
-        check(r#"{"id":1,"method":"terminal/kill"}"#, Some(INVALID_PARAMS));
+        check("{", Some(ErrorCode::PARSE_ERROR));
+        check("[]", Some(ErrorCode::INVALID_REQUEST));
+        check("7", Some(ErrorCode::INVALID_REQUEST));
+        check(r#"{"id":1}"#, Some(ErrorCode::INVALID_REQUEST));
+        check(
+            r#"{"id":{},"method":"x"}"#,
+            Some(ErrorCode::INVALID_REQUEST),
+        );
+        check(
+            r#"{"id":1,"method":"initialize"}"#,
+            Some(ErrorCode::METHOD_NOT_FOUND),
+        );
+        check(
+            r#"{"id":1,"method":"terminal/kill"}"#,
+            Some(ErrorCode::INVALID_PARAMS),
+        );
         check(
             r#"{"id":1,"method":"terminal/create","params":{"sessionId":"s","command":5}}"#,
-            Some(INVALID_PARAMS),
+            Some(ErrorCode::INVALID_PARAMS),
         );
     }
 

@@ -1,14 +1,14 @@
 //! The terminals that there are, by their names.
 
 use super::launch;
-use super::message::{Create, Mistake, Named};
+use super::message::{Create, Named};
 use super::terminal::Terminal;
 use crate::client::{Client, Context};
 use crate::commands::mcp::daemon::{Daemon, Way};
 use crate::commands::mcp::follow::Execution;
+use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -33,12 +33,13 @@ pub(super) struct Table {
     workspace: String,
     daemon: Arc<Daemon>,
     held: Mutex<Held>,
-    count: AtomicU64,
 }
 
 #[derive(Default)]
 struct Held {
     terminals: BTreeMap<String, Arc<Terminal>>,
+    /// How many there ever were.
+    count: u64,
     /// The client has gone, and nothing begins any more.
     is_closed: bool,
 }
@@ -50,7 +51,6 @@ impl Table {
             context,
             workspace,
             held: Mutex::default(),
-            count: AtomicU64::new(0),
         }
     }
 
@@ -65,7 +65,7 @@ impl Table {
     }
 
     /// A terminal, for the session that it belongs to.
-    fn find(&self, named: &Named) -> Result<Arc<Terminal>, Mistake> {
+    fn find(&self, named: &Named) -> Result<Arc<Terminal>, ErrorData> {
         let held = self.held();
         let found = held.terminals.get(&named.terminal_id);
         let found = found.filter(|terminal| terminal.session == named.session_id);
@@ -73,60 +73,61 @@ impl Table {
     }
 
     /// Begins a command.
-    pub(super) async fn create(&self, create: Create) -> Result<Value, Mistake> {
+    pub(super) async fn create(&self, create: Create) -> Result<Value, ErrorData> {
         let request = launch::request(&self.context, &self.workspace, &create)?;
         let bytes = create.output_byte_limit.unwrap_or(OUTPUT_BYTES_MAX);
         let bytes = usize::try_from(bytes.min(OUTPUT_BYTES_MAX)).unwrap_or(usize::MAX);
-        let name = format!(
-            "terminal-{}",
-            self.count.fetch_add(1, Ordering::Relaxed) + 1
-        );
-        let terminal = {
+        let (name, terminal) = {
             let mut held = self.held();
             if held.is_closed {
-                return Err(Mistake::failed("the client has closed its end"));
+                return Err(ErrorData::internal_error(
+                    "the client has closed its end",
+                    None,
+                ));
             }
             if held.terminals.len() >= TERMINALS_MAX {
                 let message = format!("there are {TERMINALS_MAX} terminals\nhint: release some");
-                return Err(Mistake::failed(message));
+                return Err(ErrorData::internal_error(message, None));
             }
             let daemon = Arc::clone(&self.daemon);
             let terminal = Arc::new(Terminal {
                 session: create.session_id,
                 execution: Execution::start_keeping(daemon, request, bytes),
             });
+            held.count += 1;
+            let name = format!("terminal-{}", held.count);
             held.terminals.insert(name.clone(), Arc::clone(&terminal));
-            terminal
+            (name, terminal)
         };
         drop(tokio::time::timeout(BEGIN_WAIT, terminal.execution.begun_or_asked()).await);
         if let Some(why) = terminal.refusal() {
             self.held().terminals.remove(&name);
-            return Err(Mistake::failed(why));
+            return Err(ErrorData::internal_error(why, None));
         }
         Ok(json!({"terminalId": name, "_meta": {"shellglass": terminal.handle()}}))
     }
 
     /// What a terminal's command has written.
-    pub(super) fn output(&self, named: &Named) -> Result<Value, Mistake> {
+    pub(super) fn output(&self, named: &Named) -> Result<Value, ErrorData> {
         Ok(self.find(named)?.output())
     }
 
     /// Until a terminal's command ends.
-    pub(super) async fn wait_for_exit(&self, named: &Named) -> Result<Value, Mistake> {
+    pub(super) async fn wait_for_exit(&self, named: &Named) -> Result<Value, ErrorData> {
         let terminal = self.find(named)?;
         terminal.execution.over().await;
         Ok(terminal.exit())
     }
 
     /// Ends a terminal's command and everything that it started.
-    pub(super) async fn kill(&self, named: &Named) -> Result<Value, Mistake> {
+    pub(super) async fn kill(&self, named: &Named) -> Result<Value, ErrorData> {
         let terminal = self.find(named)?;
         self.end(&terminal).await;
         Ok(json!({}))
     }
 
     /// The same, and forgets the terminal.
-    pub(super) async fn release(&self, named: &Named) -> Result<Value, Mistake> {
+    pub(super) async fn release(&self, named: &Named) -> Result<Value, ErrorData> {
         let terminal = self.find(named)?;
         self.held().terminals.remove(&named.terminal_id);
         self.end(&terminal).await;
@@ -165,11 +166,11 @@ impl Table {
     }
 }
 
-fn unknown(named: &Named) -> Mistake {
+fn unknown(named: &Named) -> ErrorData {
     let name: String = named.terminal_id.chars().take(64).collect();
     let message = format!(
         "this session has no terminal '{}': it was released, or never made",
         name.escape_debug()
     );
-    Mistake::not_found(message)
+    ErrorData::resource_not_found(message, None)
 }

@@ -4,6 +4,10 @@ use crate::commands::mcp::follow::{Course, Ending, Execution};
 use glass_proto::agent::v1::{ShellApprovalPending, ShellStreamExit};
 use serde_json::{Value, json};
 
+/// What a command that is ended gets first, said of one of which nobody knows what
+/// ended it: its shell went with it.
+const ABORT_SIGNAL: &str = "SIGINT";
+
 /// A terminal of one of the client's sessions.
 pub(super) struct Terminal {
     /// The client's session that it belongs to.
@@ -50,7 +54,7 @@ impl Terminal {
     }
 }
 
-/// The last of the output, and whether there was more before it. What keeps a
+/// The last of the output, and whether there was more than that. What keeps a
 /// command from running is said in its place.
 fn shown(course: &Course) -> (String, bool) {
     if course.heard.total == 0 {
@@ -62,12 +66,12 @@ fn shown(course: &Course) -> (String, bool) {
         }
     }
     let tail = course.heard.tail();
-    let is_whole = tail.len() as u64 == course.heard.total;
-    let tail = match is_whole {
+    let tail = match tail.len() as u64 == course.heard.total {
         true => tail,
         false => from_a_character(tail),
     };
-    (String::from_utf8_lossy(tail).into_owned(), !is_whole)
+    let is_truncated = !course.heard.is_whole();
+    (String::from_utf8_lossy(tail).into_owned(), is_truncated)
 }
 
 /// Without the rest of a character whose beginning is gone.
@@ -108,6 +112,7 @@ fn of_exit(exit: &ShellStreamExit) -> Value {
     let details = exit.exit_details.as_ref();
     let signal = details.map(|details| details.signal_name.as_str());
     let signal = signal.filter(|name| !name.is_empty());
+    let signal = signal.or(exit.aborted.then_some(ABORT_SIGNAL));
     let code = (!exit.code_unknown && signal.is_none()).then_some(exit.code);
     json!({"exitCode": code, "signal": signal})
 }

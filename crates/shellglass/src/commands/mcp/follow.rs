@@ -50,6 +50,8 @@ pub(in crate::commands) struct Heard {
     pub total: u64,
     /// Whether the journal has to be read.
     pub is_partial: bool,
+    /// Whether some of it is gone, and a notice stands in its place.
+    has_gaps: bool,
     bytes_max: usize,
 }
 
@@ -59,6 +61,7 @@ impl Heard {
             bytes: Vec::new(),
             total: 0,
             is_partial: false,
+            has_gaps: false,
             bytes_max,
         }
     }
@@ -67,6 +70,12 @@ impl Heard {
     #[cfg(any(test, feature = "acp"))]
     pub(in crate::commands) fn tail(&self) -> &[u8] {
         &self.bytes[self.bytes.len().saturating_sub(self.bytes_max)..]
+    }
+
+    /// Whether that is all of what was written.
+    #[cfg(any(test, feature = "acp"))]
+    pub(in crate::commands) fn is_whole(&self) -> bool {
+        self.tail().len() as u64 == self.total && !self.has_gaps
     }
 
     fn take(&mut self, bytes: &[u8]) {
@@ -295,6 +304,7 @@ fn take(course: &mut Course, event: Event) {
             // their offsets; a command that prints the same costs a look there.
             if output.data.starts_with("\n[") && output.data.contains(" bytes dropped: ") {
                 course.heard.is_partial = true;
+                course.heard.has_gaps = true;
             }
         }
         Event::ApprovalPending(pending) => course.approval = Some(pending),
@@ -304,7 +314,8 @@ fn take(course: &mut Course, event: Event) {
 
 #[cfg(test)]
 mod tests {
-    use super::{HEARD_BYTES_MAX, Heard};
+    use super::{Course, Event, HEARD_BYTES_MAX, Heard, take};
+    use glass_proto::agent::v1::ShellStreamStderr;
 
     #[test]
     fn what_is_heard_is_bounded_and_knows_it() {
@@ -318,6 +329,31 @@ mod tests {
         heard.take(&vec![b'y'; 3 * HEARD_BYTES_MAX]);
         assert!(heard.is_partial && heard.bytes.len() <= 2 * HEARD_BYTES_MAX);
         assert_eq!(heard.total, 5 + 4 * HEARD_BYTES_MAX as u64);
+    }
+
+    #[test]
+    fn what_the_daemon_dropped_is_missed() {
+        let mut course = Course {
+            approval: None,
+            begun: None,
+            ending: None,
+            heard: Heard::new(HEARD_BYTES_MAX),
+        };
+        let said = |data: &str| {
+            Event::Stderr(ShellStreamStderr {
+                data: data.to_owned(),
+                ..ShellStreamStderr::default()
+            })
+        };
+        take(&mut course, said("a word"));
+        assert!(course.heard.is_whole());
+        take(&mut course, said("\n[70 bytes dropped: a limit]\n"));
+        assert!(!course.heard.is_whole() && course.heard.is_partial);
+        take(&mut course, said("more"));
+        assert!(!course.heard.is_whole());
+        let mut heard = Heard::new(2);
+        heard.take(b"abc");
+        assert!(!heard.is_whole());
     }
 
     proptest::proptest! {

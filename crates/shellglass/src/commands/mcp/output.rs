@@ -8,6 +8,13 @@ use tonic::Status;
 /// Bytes asked for at once.
 pub(super) const PIECE_BYTES_MAX: u64 = 1 << 20;
 
+/// More than any output has, in bytes.
+const BEYOND: u64 = 1 << 48;
+
+/// More than is usually held back, in bytes. Where it is not, the end is found too
+/// early, and what is in between is read again.
+const HELD_BACK_BYTES: u64 = 64 << 10;
+
 /// Adjacent output, and how the command stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Piece {
@@ -21,6 +28,8 @@ pub(super) struct Piece {
     pub next: u64,
     pub running: bool,
     pub exit_code: Option<i32>,
+    /// How much was written so far; known where there was nothing to read.
+    pub end: Option<u64>,
 }
 
 /// A stretch of a piece: bytes, and how many of what was written they stand for.
@@ -130,20 +139,14 @@ impl State {
         Ok(piece_of(answer, offset))
     }
 
-    /// How many bytes of output there are, found by looking where there are
-    /// none. `beyond` is an offset that has nothing.
-    pub(super) async fn end_before(&self, shell_id: u32, beyond: u64) -> Result<u64, Status> {
-        let (mut low, mut high) = (0, beyond);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let answer = self.read_once(shell_id, middle, 1, 0).await?;
-            if answer.next_offset > middle {
-                low = answer.next_offset;
-            } else {
-                high = middle;
-            }
-        }
-        Ok(low)
+    /// How many bytes of output there are to read.
+    pub(super) async fn end(&self, shell_id: u32) -> Result<u64, Status> {
+        let beyond = self.read_once(shell_id, BEYOND, 1, 0).await?;
+        let written = beyond.end_offset.unwrap_or(0);
+        // The last of what was written may be held back until more is known of it.
+        let from = written.saturating_sub(HELD_BACK_BYTES);
+        let last = self.read_once(shell_id, from, PIECE_BYTES_MAX, 0).await?;
+        Ok(last.next_offset)
     }
 }
 
@@ -164,6 +167,7 @@ fn piece_of(answer: ReadOutputResponse, offset: u64) -> Piece {
         next: answer.next_offset,
         running: answer.running,
         exit_code: answer.exit_code,
+        end: answer.end_offset,
         bytes,
     }
 }

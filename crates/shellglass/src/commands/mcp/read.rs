@@ -77,13 +77,10 @@ async fn window(state: &State, arguments: &Read, offset: u64) -> Result<Answer, 
     let bytes_max = (most as u64).clamp(1, PIECE_BYTES_MAX);
     let wait_ms = arguments.wait_ms.unwrap_or(0).min(YIELD_MS_MAX);
     let piece = state.piece(id, offset, bytes_max, wait_ms).await?;
-    if piece.next == offset && offset > 0 {
-        let end = state.end_before(id, offset).await?;
-        if end < offset {
-            let message = format!("offset {offset} is beyond the end of shell_id {id}");
-            let hint = format!("its output has {end} bytes so far; offsets begin at 0");
-            return Err(Failure::new(Kind::Usage, message).hint(hint));
-        }
+    if let Some(end) = piece.end.filter(|end| *end < offset) {
+        let message = format!("offset {offset} is beyond the end of shell_id {id}");
+        let hint = format!("its output has {end} bytes so far; offsets begin at 0");
+        return Err(Failure::new(Kind::Usage, message).hint(hint));
     }
     let is_last = (piece.bytes.len() as u64) < bytes_max;
     let (text, used) = cut(&piece.bytes, arguments.lines, most, is_last);

@@ -237,20 +237,25 @@ impl ServerHandler for Server {
     ) -> Result<(), ErrorData> {
         self.has_connection(&context)?;
         let uri = request.uri.as_str();
-        if !self.state.may_watch(uri) {
+        let too_many = || {
             let message = format!(
                 "{} resources are watched; unsubscribe from some",
                 watching::WATCHED_MAX
             );
-            return Err(ErrorData::invalid_request(message, None));
+            ErrorData::invalid_request(message, None)
+        };
+        if !self.state.watched.has_room(uri) {
+            return Err(too_many());
         }
         let turn = self.state.turn(&context).await;
         let _turn = turn.map_err(|failure| broken(&failure))?;
         let listener = Listener::Peer(context.peer.clone());
         let begun = watching::begin(&self.state, uri, listener).await;
         let watch = begun.map_err(|failure| not_read(&failure))?;
-        self.state.watches(uri, watch);
-        Ok(())
+        match self.state.watched.add(uri, watch) {
+            true => Ok(()),
+            false => Err(too_many()),
+        }
     }
 
     async fn unsubscribe(
@@ -259,7 +264,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.has_connection(&context)?;
-        self.state.unwatch(&request.uri);
+        self.state.watched.remove(&request.uri);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use super::logs::Wanted;
 use super::place::Place;
 use super::request::Ask;
 use super::same::Runs;
-use super::watching::{WATCHED_MAX, Watch};
+use super::watching::Watched;
 use crate::config::Settings;
 use crate::error::{Failure, Kind};
 use glass_model::Role;
@@ -84,8 +84,8 @@ pub(super) struct State {
     farewells: Option<Arc<Farewells>>,
     /// What the client wants to be told beside its answers.
     pub wanted_logs: Wanted,
-    /// Resources that the client watches, by their names.
-    watched: Mutex<BTreeMap<String, Watch>>,
+    /// Resources that the client watches.
+    pub watched: Watched,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -111,7 +111,7 @@ impl State {
             lobby: Semaphore::new(TURNS_WAITING_MAX),
             farewells: None,
             wanted_logs: Wanted::default(),
-            watched: Mutex::default(),
+            watched: Watched::default(),
         }
     }
 
@@ -244,27 +244,6 @@ impl State {
         }
     }
 
-    /// Whether the client may watch this resource beside the others.
-    pub(super) fn may_watch(&self, uri: &str) -> bool {
-        let watched = lock(&self.watched);
-        watched.len() < WATCHED_MAX || watched.contains_key(uri)
-    }
-
-    /// Notes that the client watches a resource.
-    pub(super) fn watches(&self, uri: &str, watch: Watch) {
-        let mut watched = lock(&self.watched);
-        watched.insert(uri.to_owned(), watch);
-        // Others may have come while this one was begun.
-        if watched.len() > WATCHED_MAX {
-            watched.pop_first();
-        }
-    }
-
-    /// The client does not watch a resource any more.
-    pub(super) fn unwatch(&self, uri: &str) {
-        lock(&self.watched).remove(uri);
-    }
-
     /// Says that a client waits for a call.
     pub(super) fn enter(&self, key: &str, cancel: CancelRequest) -> UnderWay<'_> {
         lock(&self.under_way).insert(key.to_owned(), cancel);
@@ -279,7 +258,7 @@ impl State {
     pub(super) async fn leave(&self) {
         // Whoever still waits for a turn begins nothing any more.
         self.turns.close();
-        lock(&self.watched).clear();
+        self.watched.clear();
         if self.outlives_connection() {
             return;
         }

@@ -11,7 +11,8 @@ use glass_proto::shellglass::v1::{Overview, Session, SessionRef, WatchSessionsRe
 use rmcp::RoleServer;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionContext, SubscriptionSink};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::task::{AbortHandle, JoinSet};
 use tonic::Status;
@@ -24,9 +25,6 @@ const NEWS_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long the daemon is asked to wait for something new, in milliseconds.
 const WAIT_MS: u32 = 20_000;
-
-/// More than any output has, in bytes.
-const BEYOND: u64 = 1 << 48;
 
 /// Who is told.
 #[derive(Clone)]
@@ -53,9 +51,55 @@ impl Listener {
 /// A resource that is watched until this is dropped.
 pub(super) struct Watch(AbortHandle);
 
+impl Watch {
+    /// Whether there is nothing to be told any more.
+    fn is_over(&self) -> bool {
+        self.0.is_finished()
+    }
+}
+
 impl Drop for Watch {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+/// The resources that one client watches, by their names.
+#[derive(Default)]
+pub(super) struct Watched(Mutex<BTreeMap<String, Watch>>);
+
+impl Watched {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Watch>> {
+        // What is inside is whole after every statement, whoever panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this one may be watched beside the others.
+    pub(super) fn has_room(&self, uri: &str) -> bool {
+        let mut watched = self.lock();
+        watched.retain(|_, watch| !watch.is_over());
+        watched.len() < WATCHED_MAX || watched.contains_key(uri)
+    }
+
+    /// Adds one. Says whether there was room: others may have come while this one
+    /// was begun.
+    pub(super) fn add(&self, uri: &str, watch: Watch) -> bool {
+        let mut watched = self.lock();
+        let fits = watched.len() < WATCHED_MAX || watched.contains_key(uri);
+        if fits {
+            watched.insert(uri.to_owned(), watch);
+        }
+        fits
+    }
+
+    /// The client does not watch a resource any more.
+    pub(super) fn remove(&self, uri: &str) {
+        self.lock().remove(uri);
+    }
+
+    /// The client has gone.
+    pub(super) fn clear(&self) {
+        self.lock().clear();
     }
 }
 
@@ -75,9 +119,7 @@ pub(super) async fn begin(
     let watching = async move {
         // It ends with the resource, or with the daemon for good.
         drop(match seen {
-            Seen::Output(shell_id, end) => {
-                follow_output(&state, shell_id, end, &uri, &listener).await
-            }
+            Seen::Output(output) => follow_output(&state, output, &uri, &listener).await,
             Seen::Session(session) => follow_session(&state, *session, &uri, &listener).await,
         });
     };
@@ -86,18 +128,29 @@ pub(super) async fn begin(
 
 /// What a resource was when it was looked at.
 enum Seen {
-    /// A command, and how much it had written.
-    Output(u32, u64),
+    Output(Output),
     Session(Box<Session>),
+}
+
+/// What is known of what a command writes.
+struct Output {
+    shell_id: u32,
+    end: u64,
+    running: bool,
 }
 
 /// What there is now, if we may see it.
 async fn look(state: &State, about: &About) -> Result<Seen, Status> {
     match about {
         About::Output(shell_id) => {
-            state.piece(*shell_id, 0, 1, 0).await?;
-            let end = state.end_before(*shell_id, BEYOND).await?;
-            Ok(Seen::Output(*shell_id, end))
+            let shell_id = *shell_id;
+            let running = state.piece(shell_id, 0, 1, 0).await?.running;
+            let end = state.end(shell_id).await?;
+            Ok(Seen::Output(Output {
+                shell_id,
+                end,
+                running,
+            }))
         }
         About::Session(id) => {
             let get =
@@ -111,12 +164,15 @@ async fn look(state: &State, about: &About) -> Result<Seen, Status> {
 
 async fn follow_output(
     state: &State,
-    shell_id: u32,
-    mut end: u64,
+    output: Output,
     uri: &str,
     listener: &Listener,
 ) -> Result<(), Status> {
-    let mut was_running = true;
+    let Output {
+        shell_id,
+        mut end,
+        running: mut was_running,
+    } = output;
     loop {
         let piece = state.piece(shell_id, end, PIECE_BYTES_MAX, WAIT_MS).await?;
         let is_news = piece.next > end || (was_running && !piece.running);
@@ -124,7 +180,7 @@ async fn follow_output(
             end = piece.next;
             if piece.bytes.len() as u64 >= PIECE_BYTES_MAX {
                 // Nobody is told of each part of what is there already.
-                end = state.end_before(shell_id, BEYOND).await?;
+                end = state.end(shell_id).await?;
             }
             if !listener.tell(uri).await {
                 return Ok(());
@@ -221,5 +277,39 @@ pub(super) async fn listen(state: &Arc<State>, context: &SubscriptionContext) {
     tokio::select! {
         () = listening => {}
         () = context.cancelled() => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WATCHED_MAX, Watch, Watched};
+    use std::future::{pending, ready};
+
+    fn endless() -> Watch {
+        Watch(tokio::spawn(pending()).abort_handle())
+    }
+
+    #[tokio::test]
+    async fn what_is_watched_has_its_place_until_it_is_over() {
+        let watched = Watched::default();
+        let over = tokio::spawn(ready(()));
+        for number in 1..WATCHED_MAX {
+            assert!(watched.add(&number.to_string(), endless()));
+        }
+        assert!(watched.add("over", Watch(over.abort_handle())));
+        over.await.unwrap();
+        // Two were let in, and there is room for one.
+        assert!(watched.has_room("a") && watched.has_room("b"));
+        assert!(watched.add("a", endless()));
+        let late = endless();
+        let late_task = late.0.clone();
+        assert!(!watched.add("b", late) && !watched.has_room("b"));
+        assert!(watched.lock().values().all(|watch| !watch.is_over()));
+        assert!(watched.add("a", endless()), "it takes its own place");
+        watched.remove("1");
+        assert!(watched.has_room("b"));
+        while !late_task.is_finished() {
+            tokio::task::yield_now().await;
+        }
     }
 }

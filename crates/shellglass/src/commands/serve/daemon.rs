@@ -55,7 +55,7 @@ pub(super) async fn run(
     let stop = stop_signals()?;
     let exposure = exposure::of(&plan.settings.daemon)?;
     #[cfg(feature = "otlp")]
-    let collector = super::otlp::Collector::find(&|name| std::env::var(name).ok())?;
+    let collector = super::otlp::Collector::find(&|name| std::env::var(name).ok());
     let inherited = inherited::listener(&plan.socket)?;
     let store = take_journal(plan).await?;
     let tokens = tokens::load(&plan.data_dir)?;

@@ -42,10 +42,20 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// The one that the environment names, if it names one.
-    pub(super) fn find(
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Option<Collector>, Failure> {
+    /// The one that the environment names, if it names one. The variable is for all
+    /// programs and not for us alone: one that we cannot use keeps nobody from work.
+    pub(super) fn find(variable: &dyn Fn(&str) -> Option<String>) -> Option<Collector> {
+        match Collector::named(variable) {
+            Ok(collector) => collector,
+            Err(failure) => {
+                let hint = failure.hint.as_deref().unwrap_or_default();
+                tracing::warn!(why = %failure.message, hint, "numbers are sent to nobody");
+                None
+            }
+        }
+    }
+
+    fn named(variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Collector>, Failure> {
         let Some(address) = variable(ENDPOINT).filter(|address| !address.is_empty()) else {
             return Ok(None);
         };
@@ -95,28 +105,7 @@ async fn send_for_ever(engine: Engine, channel: Channel, pause: Duration) {
 
 fn look(engine: &Engine, span: Span) -> ExportRequest {
     let person = Caller { role: Role::Person };
-    let sessions = engine.overview(&person);
-    let busy = sessions.iter().filter(|view| view.running.is_some());
-    let queued = sessions.iter().map(|view| view.queued).sum();
-    let levels = [
-        ("sessions_live", "Sessions that live.", sessions.len()),
-        (
-            "sessions_busy",
-            "Sessions in which a command runs.",
-            busy.count(),
-        ),
-        (
-            "executions_queued",
-            "Commands that wait for their turn.",
-            queued,
-        ),
-        (
-            "approvals_pending",
-            "Commands that wait for a person.",
-            engine.approvals(&person).len(),
-        ),
-    ];
-    numbers::request(&engine.figures(), &levels, span)
+    numbers::request(&engine.figures(), &engine.levels(&person), span)
 }
 
 async fn send(channel: Channel, request: ExportRequest) -> Result<(), tonic::Status> {

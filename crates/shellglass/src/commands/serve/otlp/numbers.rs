@@ -4,7 +4,7 @@ use super::messages::{
     CUMULATIVE, Data, ExportRequest, Gauge, Histogram, KeyValue, Metric, NumberPoint, Resource,
     ResourceMetrics, Scope, ScopeMetrics, SpreadPoint, Sum,
 };
-use glass_session::{Family, Value};
+use glass_session::{Family, Level, Value};
 
 /// Since when is counted, and when it was looked, in nanoseconds of Unix time.
 #[derive(Clone, Copy, Debug)]
@@ -12,9 +12,6 @@ pub(super) struct Span {
     pub begun: u64,
     pub now: u64,
 }
-
-/// A number that goes up and down.
-pub(super) type Level = (&'static str, &'static str, usize);
 
 /// Everything, as one request.
 pub(super) fn request(families: &[Family], levels: &[Level], span: Span) -> ExportRequest {
@@ -44,16 +41,16 @@ pub(super) fn request(families: &[Family], levels: &[Level], span: Span) -> Expo
     }
 }
 
-fn gauge((name, help, value): &Level, span: Span) -> Metric {
+fn gauge(level: &Level, span: Span) -> Metric {
     let point = NumberPoint {
         start_time_unix_nano: 0,
         time_unix_nano: span.now,
-        as_int: i64::try_from(*value).ok(),
+        as_int: i64::try_from(level.value).ok(),
         attributes: Vec::new(),
     };
     Metric {
-        name: format!("shellglass.{name}"),
-        description: (*help).to_owned(),
+        name: format!("shellglass.{}", level.name),
+        description: level.help.to_owned(),
         unit: String::new(),
         data: Some(Data::Gauge(Gauge {
             data_points: vec![point],
