@@ -2,7 +2,7 @@
 // `shellglass acp` stands in for its client's terminals.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { agent, ndJsonStream } from '@agentclientprotocol/sdk';
@@ -217,11 +217,15 @@ describe('terminals over ACP', () => {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const gone = new Promise((resolve) => child.on('exit', (code, signal) => resolve([code, signal])));
-    const first = new Promise((resolve) => child.stdout.once('readable', resolve));
-    // More answers than a pipe holds; its end is full when the rest waits to be read.
+    // More answers than a pipe and our own end of it hold.
     child.stdin.on('error', () => {});
     child.stdin.write('{"id":1}\n'.repeat(20_000));
-    await first;
+    const written = () => Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${child.pid}/io`, 'utf8'))[1]);
+    let last = [];
+    await until('nobody takes its answers', () => {
+      last = [...last.slice(-9), written()];
+      return last.length === 10 && last[0] > 0 && last[0] === last[9];
+    });
     child.kill('SIGTERM');
     assert.deepEqual(await gone, [0, null]);
     child.stdin.destroy();

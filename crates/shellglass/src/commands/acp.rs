@@ -40,6 +40,9 @@ const REFUSALS_MAX: usize = 64;
 /// Longest wait, when the client has gone, for what runs to end.
 const PARTING_WAIT: Duration = Duration::from_secs(10);
 
+/// Longest wait, after that, for the client to read the last answers.
+const ANSWERS_WAIT: Duration = Duration::from_secs(2);
+
 /// Serves one client until it closes our standard input.
 pub(super) async fn acp(arguments: &Acp) -> Result<ExitCode, Failure> {
     let context = Arc::new(Context::load()?);
@@ -92,11 +95,9 @@ pub(super) async fn acp(arguments: &Acp) -> Result<ExitCode, Failure> {
             serve(&table, &output, &id, asked).await;
         });
     }
-    let parting = async {
-        table.leave().await;
-        while tasks.join_next().await.is_some() {}
-    };
-    drop(tokio::time::timeout(PARTING_WAIT, parting).await);
+    drop(tokio::time::timeout(PARTING_WAIT, table.leave()).await);
+    let answers = async { while tasks.join_next().await.is_some() {} };
+    drop(tokio::time::timeout(ANSWERS_WAIT, answers).await);
     Ok(ExitCode::SUCCESS)
 }
 
