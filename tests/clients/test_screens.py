@@ -224,11 +224,13 @@ class Screens(unittest.TestCase):
             ],
             "cargo": [
                 ("cargo new --vcs none --color always made && cd made && sed -i '1i use x;'"
-                 " src/main.rs; cargo check --offline --color always; echo do''ne\r", "done"),
+                 " src/main.rs; echo do''ne $?\r", "done 0"),
+                ("cargo check --offline --color always; echo do''ne $?\r", "done 101"),
             ],
             "npm": [
-                ("cd ~; npm --color=always --offline pack --dry-run; npm --color=always nonsense;"
-                 " echo do''ne\r", "done"),
+                ("cd ~; echo '{\"name\": \"some\", \"version\": \"1.0.0\"}' > package.json;"
+                 " npm --color=always --offline pack --dry-run; echo do''ne $?\r", "done 0"),
+                ("npm --color=always nonsense; echo do''ne $?\r", "done 1"),
             ],
             "tmux": [
                 ("env -u TMUX tmux -f /dev/null -S sock new 'cat text; sh'\r", "line 499"),

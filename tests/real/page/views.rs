@@ -3,8 +3,8 @@
 use super::glass::{Glass, Socket};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use shellglass_tests::eventually;
 use shellglass_tests::program::signal;
+use shellglass_tests::{PATIENCE, eventually};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -157,7 +157,9 @@ async fn a_view_that_is_opened_in_time_keeps_its_session() {
     let delay = format!("dispose_delay_seconds = {}\n", DELAY.as_secs());
     let glass = Glass::start(&format!("{ENDS_AT_ONCE}{delay}"));
     // A machine may be too busy to be in time.
+    let deadline = Instant::now() + PATIENCE;
     let (kept, _view) = loop {
+        assert!(Instant::now() < deadline, "no view is opened in time");
         let session = glass.session("person");
         let (view, _, _) = glass.mirror(&session).await;
         let closed = Instant::now();

@@ -49,8 +49,10 @@ async fn any_stretch_of_an_ended_command_can_be_read() {
     assert_eq!((middle.output.as_str(), middle.next_offset), ("3456", 7));
     let end = read(client, at(id, 10, 0)).await;
     assert_eq!((end.output.as_str(), end.next_offset), ("", 10));
-    // An offset that is not there yet is not an error.
-    assert_eq!(read(client, at(id, 99, 0)).await.output, "");
+    // An offset that is not there yet is not an error, and says how much there is.
+    let beyond = read(client, at(id, 99, 0)).await;
+    assert_eq!((beyond.output.as_str(), beyond.end_offset), ("", Some(10)));
+    assert_eq!((end.end_offset, middle.end_offset), (Some(10), None));
     let unknown = client.clone().read_output(at(9_999, 0, 0)).await;
     refused(unknown, Code::NotFound);
 }

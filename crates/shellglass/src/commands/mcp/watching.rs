@@ -286,7 +286,7 @@ mod tests {
     use std::future::{pending, ready};
 
     fn endless() -> Watch {
-        Watch(tokio::spawn(pending()).abort_handle())
+        Watch(tokio::spawn(pending::<()>()).abort_handle())
     }
 
     #[tokio::test]
