@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use shellglass_tests::Daemon;
-use shellglass_tests::program::{finish, is_alive, piped, ran, wait_until};
+use shellglass_tests::program::{Home, finish, is_alive, piped, ran, wait_until};
 use std::io::{BufRead as _, BufReader};
 use std::process::Command;
 
@@ -302,4 +302,23 @@ fn the_callers_variables_enter_a_sandbox_and_the_daemons_do_not() {
     let show = ["run", "--session", session, "echo \"[$GLASS_GIVEN]\""];
     assert_eq!(line(&show, true), "[]\n");
     line(&["session", "dispose", session], false);
+}
+
+#[test]
+fn a_command_that_was_not_quoted_is_shown_quoted() {
+    let home = Home::default();
+    for (words, hint) in [
+        (
+            &["run", "echo", "a", "b"][..],
+            "hint: the command is one argument: shellglass run 'echo a b'\n",
+        ),
+        (
+            &["run", "ls", "-la"],
+            "hint: the command is one argument, in quotes: shellglass run 'ls -l'\n",
+        ),
+    ] {
+        let said = home.cli(words);
+        assert!(said.failed_with(2).ends_with(hint), "{said:?}");
+    }
+    assert!(home.daemons().is_empty(), "nothing was begun");
 }

@@ -4,8 +4,8 @@ use super::viewer::{Viewer, open};
 use glass_proto::shellglass::v1::attach_input::Input;
 use glass_proto::shellglass::v1::attach_output::Output;
 use glass_proto::shellglass::v1::{
-    AttachNote, AttachOpen, CreateSessionRequest, Empty, Opened, Property, Ready, SessionMode,
-    SessionRef, Unsupported, View, attach_note,
+    AttachNote, AttachOpen, CreateSessionRequest, Empty, ListSessionsRequest, Opened, Property,
+    Ready, SessionMode, SessionRef, Unsupported, View, attach_note,
 };
 use shellglass_tests::calls::refused;
 use shellglass_tests::{Daemon, PATIENCE, TestSession};
@@ -350,5 +350,40 @@ async fn a_mirror_answers_what_can_be_refreshed_and_accepts_the_rest() {
         property("initialCwd", &cwd),
     ] {
         assert_eq!(viewer.step().await, Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn closing_the_last_view_ends_the_session_where_that_is_wanted() {
+    let daemon = Daemon::start("[views]\ndispose_on_close = true\n");
+    let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    let mut views = Vec::new();
+    for _ in 0..2 {
+        let mut viewer = Viewer::open(&session.client, open(&session)).await;
+        viewer.ready().await;
+        views.push(viewer);
+    }
+    let last = views.pop();
+    drop(views);
+    // Somebody still looks.
+    assert_eq!(session.run("echo on").await.stdout, "on\n");
+    let running = session.try_run(session.request("touch begun; sleep 600"));
+    let begun = daemon.home().join("begun");
+    let closing = async {
+        shellglass_tests::exists(&begun).await;
+        drop(last);
+    };
+    let (ran, ()) = tokio::join!(running, closing);
+    assert!(ran.expect("it is accepted").aborted);
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let mut client = session.client.clone();
+        let listed = client.list_sessions(ListSessionsRequest::default()).await;
+        let listed = listed.expect("sessions are listed").into_inner().sessions;
+        if !listed.iter().any(|one| one.session_id == session.id) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{listed:?}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }
