@@ -12,16 +12,17 @@ from urllib.parse import quote
 
 import httpx2
 import test_mcp
+import test_mcp_people
 from mcp.client.streamable_http import streamable_http_client
 
+from agents import Client, Home, Person, alive
 from daemon import DEADLINE, Daemon, until
-from test_mcp import alive
 
 # How long an answer may take: that of a whole call, and some more.
 ANSWER_SECONDS = 120
 
 
-class HttpHome(test_mcp.Home):
+class HttpHome(Home):
     """A daemon that listens on the same port all its lives."""
 
     def __init__(self, **settings):
@@ -48,7 +49,7 @@ class HttpHome(test_mcp.Home):
         self.process.stdout.close()
 
 
-class HttpClient(test_mcp.Client):
+class HttpClient(Client):
     """One connection of the SDK's, over HTTP."""
 
     role = "agent"
@@ -102,7 +103,7 @@ class HttpMcp(test_mcp.Mcp):
             self.assertEqual(fields["output"], "mine\n")
 
 
-class HttpApprovals(test_mcp.Approvals):
+class HttpApprovals(test_mcp_people.Approvals):
     make = staticmethod(lambda **settings: HttpHome(SHELLGLASS_APPROVALS_ELICIT="everybody", **settings))
 
     def connect(self, elicit=None):
@@ -121,7 +122,7 @@ class AgentsAnswer(unittest.IsolatedAsyncioTestCase):
         cls.home.stop()
 
     async def test_who_presents_an_agents_token_does_not_answer_for_a_person(self):
-        person = test_mcp.Person("once")
+        person = Person("once")
         async with HttpClient(self.home, elicit=person) as client:
             text, fields, _ = await client.call(
                 "execute_command", command="sh -c 'touch forged'", yield_ms=2000
@@ -132,7 +133,7 @@ class AgentsAnswer(unittest.IsolatedAsyncioTestCase):
         self.assertFalse((Path(self.home.home) / "forged").exists())
 
     async def test_who_presents_a_persons_token_does(self):
-        person = test_mcp.Person("once")
+        person = Person("once")
         async with PersonsClient(self.home, elicit=person) as client:
             _, fields = await client.run("sh -c 'echo mine'")
             self.assertEqual((fields["output"], len(person.asked)), ("mine\n", 1))
@@ -352,8 +353,10 @@ class Bare(unittest.TestCase):
 
     def test_a_client_that_watches_everything_is_told_when_it_is_enough(self):
         session, most = self.initialize(), 32
-        ids = [self.run_command(session, "true")["shell_id"] for _ in range(most + 1)]
-        uris = [{"uri": f"shellglass://output/{number}"} for number in ids]
+        enough = Path(self.home.home) / "enough"
+        waits = f"until test -e {enough}; do sleep 0.2; done"
+        begin = lambda: self.run_command(session, waits, background=True, yield_ms=0)
+        uris = [{"uri": f"shellglass://output/{begin()['shell_id']}"} for _ in range(most + 1)]
         for uri in uris[:most]:
             self.assertNotIn("error", self.ask(session, "resources/subscribe", uri))
         refused = self.ask(session, "resources/subscribe", uris[most])["error"]["message"]
@@ -361,6 +364,10 @@ class Bare(unittest.TestCase):
         self.assertNotIn("error", self.ask(session, "resources/subscribe", uris[0]))
         self.assertNotIn("error", self.ask(session, "resources/unsubscribe", uris[1]))
         self.assertNotIn("error", self.ask(session, "resources/subscribe", uris[most]))
+        self.assertIn("error", self.ask(session, "resources/subscribe", uris[1]))
+        # What has ended takes no place.
+        enough.touch()
+        until(lambda: "error" not in self.ask(session, "resources/subscribe", uris[1]))
 
     def test_a_client_that_disappears_loses_nothing(self):
         session, folder = self.initialize(), self.home.home

@@ -101,6 +101,11 @@ fn is_latin_letter(c: char) -> bool {
 /// Stands at the end of a line that goes on; so it stands for nothing else.
 const FOLD: char = '\u{23ce}';
 
+/// Whether a character is not seen, or changes what others look like.
+pub fn hides(c: char) -> bool {
+    matches!(oddity(c), Some(Oddity::Control | Oddity::Invisible))
+}
+
 fn oddity(c: char) -> Option<Oddity> {
     match c {
         '\t' | '\n' => None,

@@ -161,7 +161,7 @@ pub async fn serve(
         tokens.clone(),
         page.clone().unwrap_or_default(),
     );
-    let service_engine = engine.clone();
+    let leaving = engine.clone();
     let routes = routes(service).await?;
     let router = Server::builder()
         .initial_stream_window_size(WINDOW_BYTES)
@@ -198,7 +198,6 @@ pub async fn serve(
         }
         std::future::pending().await
     };
-    let leaving = service_engine;
     let outcome = tokio::select! {
         outcome = &mut over_unix => outcome.unwrap_or_else(|ended| {
             std::panic::resume_unwind(ended.into_panic())

@@ -12,15 +12,11 @@ mod control;
 #[cfg(test)]
 mod tests;
 
+use crate::control::{BEL, CAN, ESC, SUB};
 use crate::screen::{Screen, ScreenSize};
 use crate::text::incomplete_suffix;
 use control::{Effect, effect};
 use unicode_width::UnicodeWidthChar as _;
-
-const BEL: u8 = 0x07;
-const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-const ESC: u8 = 0x1b;
 
 /// Most bytes of a control sequence that are looked at; a longer one passes.
 const CONTROL_BYTES_MAX: usize = 256;

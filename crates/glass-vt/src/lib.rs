@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod console;
+mod control;
 #[cfg(test)]
 mod corpus;
 pub mod escape;

@@ -10,13 +10,9 @@
 #[cfg(test)]
 mod tests;
 
+use crate::control::{BEL, CAN, ESC, SUB};
 use crate::marker::{Marker, MarkerScanner, Nonce, OSC_PAYLOAD_BYTES_MAX, Trust};
 use std::ops::Range;
-
-const BEL: u8 = 0x07;
-const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-const ESC: u8 = 0x1b;
 
 /// How every marker that we write begins.
 const BEGIN: &[u8] = b"\x1b]633;";

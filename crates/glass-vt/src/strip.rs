@@ -11,17 +11,12 @@ mod questions;
 #[cfg(test)]
 mod tests;
 
+use crate::control::{BEL, CAN, ENQ, ESC, SUB};
 use questions::{control_asks, device_asks, os_may_ask};
 
 /// Longest sequence that is looked at as a whole, in bytes. A longer one is
 /// left out, if it could be a question.
 pub const HELD_BYTES_MAX: usize = 1024;
-
-const BEL: u8 = 0x07;
-const ENQ: u8 = 0x05;
-const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-const ESC: u8 = 0x1b;
 
 /// The first byte of U+0080 to U+00BF.
 const C2: u8 = 0xc2;

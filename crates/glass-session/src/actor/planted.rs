@@ -74,17 +74,18 @@ impl Trust {
         self.distrust.as_ref()?.denial(stderr_tail)
     }
 
-    /// What came of a look. Where nothing did, what was held back is, or else
+    /// What came of a look.
+    fn settle(&mut self, distrust: Option<Distrust>) {
+        self.stale = false;
+        self.last.clone_from(&distrust);
+        self.distrust = distrust;
+    }
+
+    /// Nothing came of a look: what was held back at the last one is, or else
     /// everything, and the next command looks again.
-    fn settle(&mut self, weighed: Option<Option<Distrust>>) {
-        self.stale = weighed.is_none();
-        match weighed {
-            Some(distrust) => {
-                self.last = distrust;
-                self.distrust = self.last.clone();
-            }
-            None => self.distrust = self.last.clone().or_else(|| Some(Distrust::of_all())),
-        }
+    fn doubt(&mut self) {
+        self.stale = true;
+        self.distrust = self.last.clone().or_else(|| Some(Distrust::of_all()));
     }
 
     /// What goes along into a session that is cut from this one.
@@ -232,14 +233,17 @@ impl Actor {
             return Looked::No;
         }
         let Some(look) = self.repositories_now().await else {
-            self.trust.settle(None);
+            self.trust.doubt();
             return Looked::No;
         };
         self.learn_made(&look);
         let believed = self.trust.believed.clone().unwrap_or_default();
         let weighing =
             tokio::task::spawn_blocking(move || glass_sandbox::distrust(&believed, &look, makers));
-        self.trust.settle(weighing.await.ok());
+        match weighing.await {
+            Ok(distrust) => self.trust.settle(distrust),
+            Err(_) => self.trust.doubt(),
+        }
         Looked::Now
     }
 
@@ -359,17 +363,17 @@ mod tests {
             env: Vec::new(),
         };
         let mut trust = Trust::default();
-        trust.settle(Some(Some(held.clone())));
+        trust.settle(Some(held.clone()));
         assert!(!trust.stale);
-        trust.settle(None);
+        trust.doubt();
         assert_eq!(trust.distrust, Some(held.clone()));
         assert_eq!(trust.last, Some(held));
         assert!(trust.stale, "nobody would look again");
-        trust.settle(Some(None));
+        trust.settle(None);
         assert_eq!((&trust.distrust, &trust.last), (&None, &None));
         assert!(!trust.stale);
         // There is nothing to go by, so nothing is believed.
-        trust.settle(None);
+        trust.doubt();
         assert_eq!(trust.distrust, Some(Distrust::of_all()));
         assert_eq!(trust.last, None);
     }

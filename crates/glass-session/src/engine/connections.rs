@@ -285,16 +285,11 @@ async fn begin_open(context: &Context, host: &Host) -> Option<Result<Begun, Stri
     Some(began.map(|launched| {
         let (sender, notes) = mpsc::unbounded_channel();
         context.routes.add(launched.id, sender);
-        let problem = match lock(&context.connections.up).get(&host.name) {
-            Some(last) => last.problem.clone(),
-            None => String::new(),
-        };
-        let connection = Connection {
-            is_up: false,
-            problem,
-            launched: Some(launched.clone()),
-        };
-        lock(&context.connections.up).insert(host.name.clone(), connection);
+        let mut up = lock(&context.connections.up);
+        let connection = up.entry(host.name.clone()).or_default();
+        // What went wrong the last time is shown until this one is up.
+        connection.is_up = false;
+        connection.launched = Some(launched.clone());
         (launched, notes)
     }))
 }

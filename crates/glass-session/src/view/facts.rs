@@ -4,6 +4,7 @@
 use super::ViewKind;
 use crate::engine::{Caller, Engine};
 use glass_model::{Session, SessionId};
+use glass_policy::text::hides;
 
 /// Most characters of a name.
 pub(crate) const NAME_CHARS_MAX: usize = 40;
@@ -90,18 +91,11 @@ pub(crate) fn name_of(command: &str) -> String {
             break;
         }
         match c {
-            c if c.is_control() || hides(c) => name.extend(c.escape_unicode()),
+            c if hides(c) => name.extend(c.escape_unicode()),
             c => name.push(c),
         }
     }
     name
-}
-
-/// Characters that are not seen, or that change what others look like.
-fn hides(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -115,6 +109,7 @@ mod tests {
         assert_eq!(name_of("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
         assert_eq!(name_of("ls \u{202e}fdp"), "ls \\u{202e}fdp");
         assert_eq!(name_of("a\u{200b}b"), "a\\u{200b}b");
+        assert_eq!(name_of("a\u{3164}b\u{34f}"), "a\\u{3164}b\\u{34f}");
         assert_eq!(name_of(&"é".repeat(41)), format!("{}…", "é".repeat(40)));
         assert_eq!(name_of(" \n "), "");
     }

@@ -6,6 +6,7 @@
 //! the bytes on: the scanner only looks.
 
 use super::{Marker, Nonce, parse};
+use crate::control::{BEL, CAN, ESC, SUB};
 
 /// Longest payload kept, in bytes. A longer one is dropped whole, so that
 /// output cannot make us grow.
@@ -13,11 +14,6 @@ pub const OSC_PAYLOAD_BYTES_MAX: usize = 64 * 1024;
 
 /// Buffer that a quiet scanner may keep, in bytes.
 const BUFFER_KEPT_BYTES_MAX: usize = 1024;
-
-const BEL: u8 = 0x07;
-const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-const ESC: u8 = 0x1b;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {

@@ -2,12 +2,8 @@
 //! is not finished.
 
 use super::STRING_BYTES_MAX;
+use crate::control::{BEL, CAN, ESC, SUB};
 use crate::text::incomplete_suffix;
-
-const BEL: u8 = 0x07;
-const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-const ESC: u8 = 0x1b;
 
 /// Most bytes of a control sequence that are looked at.
 const CONTROL_BYTES_MAX: usize = 256;

@@ -6,10 +6,10 @@
 //! a screen shows that has read everything.
 
 use super::{HISTORY_LINES_MAX, Screen, ScreenSize};
+use crate::control::ESC;
 
 const SHIFT_OUT: u8 = 0x0e;
 const SHIFT_IN: u8 = 0x0f;
-const ESC: u8 = 0x1b;
 
 /// Bytes of text that wait at most.
 pub const WAITING_BYTES_MAX: usize = 512 * 1024;

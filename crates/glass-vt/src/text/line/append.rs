@@ -1,9 +1,8 @@
 //! Lines to which everything is appended, which are most of them.
 
 use super::sequence::{Edit, Sequence, Step};
+use crate::control::ESC;
 use unicode_width::UnicodeWidthChar as _;
-
-const ESC: u8 = 0x1b;
 
 /// Puts the text of a whole line into `out`, if nothing in it moves the cursor
 /// back and no character shares a column with another; else says that it did
