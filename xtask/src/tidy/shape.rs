@@ -8,6 +8,9 @@ const LINES_WITHOUT_REASON_MAX: usize = 500;
 /// Lines above which a file is split, whatever it says.
 const LINES_MAX: usize = 800;
 
+/// How files of other languages end.
+const OTHER_LANGUAGES: &[&str] = &[".py", ".ts", ".tsx", ".mjs", ".cjs", ".js", ".css"];
+
 /// How a long file begins its reason.
 const REASON: &str = "//! Long because";
 
@@ -36,6 +39,13 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             ));
         }
     }
+    for file in &tree.files {
+        let lines = file.text.lines().count();
+        if OTHER_LANGUAGES.iter().any(|end| file.path.ends_with(end)) && lines > LINES_MAX {
+            let message = format!("{lines} lines; split it (at most {LINES_MAX})");
+            findings.push(Finding::new(&file.path, 0, message));
+        }
+    }
     findings
 }
 
@@ -61,6 +71,10 @@ mod tests {
             findings("a.rs", &format!("{reason}{}", "x\n".repeat(800))),
             1
         );
+        for (lines, count) in [(800, 0), (801, 1)] {
+            assert_eq!(findings("tests/a.py", &"x\n".repeat(lines)), count);
+            assert_eq!(findings("tests/a.svg", &"x\n".repeat(lines)), 0);
+        }
     }
 
     #[test]
