@@ -68,10 +68,7 @@ const OBEYED: &[&str] = &[
     "LOCALDOMAIN",
     "RESOLV_*",
     // Shells.
-    "BASH_ENV",
     "BASH_FUNC_*",
-    "BASHOPTS",
-    "SHELLOPTS",
     "BASH_XTRACEFD",
     "ENV",
     "IFS",
@@ -85,14 +82,10 @@ const OBEYED: &[&str] = &[
     "FIGNORE",
     "GLOBIGNORE",
     "HIST*",
-    "INPUTRC",
     "POSIXLY_CORRECT",
-    "NULLCMD",
-    "READNULLCMD",
     "FCEDIT",
     "EXECIGNORE",
     "TERMINFO*",
-    "TERMCAP",
     "fish_*",
     // Where programs and files are looked for.
     "XDG_*",
@@ -163,16 +156,10 @@ const OBEYED: &[&str] = &[
     "OBJCOPY",
     "FC",
     "F77",
-    "CFLAGS",
-    "CXXFLAGS",
-    "CPPFLAGS",
-    "LDFLAGS",
     "*FLAGS",
     "*_WRAPPER",
     "*_LAUNCHER",
     "MAKE*",
-    "MFLAGS",
-    "GNUMAKEFLAGS",
     "CMAKE_*",
     "NINJA_*",
     "CCACHE_*",
@@ -194,7 +181,6 @@ const OBEYED: &[&str] = &[
     "DOAS_*",
     "RSYNC_*",
     "TAR_*",
-    "ZIPOPT",
     "UNZIP*",
     "GZIP",
     "XZ_*",
@@ -210,7 +196,6 @@ const OBEYED: &[&str] = &[
     "EMACS*",
     "VIM*",
     "NVIM_*",
-    "SCREENRC",
     "TMUX*",
     "STY",
     "TERM_PROGRAM*",
@@ -220,20 +205,16 @@ const OBEYED: &[&str] = &[
     "PG*",
     "MYSQL_*",
     "SQLITE_*",
-    "WGETRC",
     "CURL_*",
     "*RC",
     "*_CONFIG_*",
-    "*_RCFILE",
     "*_ENV",
     // Whom programs talk to, and whom they trust.
     "*_PROXY",
     "SSL_*",
     "OPENSSL_*",
-    "REQUESTS_CA_BUNDLE",
     "*_CA_*",
     "*_CERT*",
-    "SSLKEYLOGFILE",
     "DOCKER_*",
     "CONTAINER_*",
     "PODMAN_*",
@@ -242,7 +223,6 @@ const OBEYED: &[&str] = &[
     "HELM_*",
     "AWS_*",
     "AZURE_*",
-    "GOOGLE_*",
     "CLOUDSDK_*",
     "TF_*",
     "TERRAFORM_*",
@@ -266,9 +246,7 @@ const OBEYED: &[&str] = &[
     "GIO_*",
     "GDK_*",
     "GST_*",
-    "GSETTINGS_*",
     "SYSTEMD_*",
-    "NOTIFY_SOCKET",
     "LISTEN_*",
     "MAIL",
     "MAILCHECK",
@@ -377,7 +355,17 @@ fn open(path: &Path, flags: OFlags) -> Option<std::fs::File> {
 
 #[cfg(test)]
 mod tests {
-    use super::may_cross;
+    use super::{OBEYED, matches, may_cross};
+
+    #[test]
+    fn no_pattern_says_what_another_says() {
+        for (at, one) in OBEYED.iter().enumerate() {
+            let upper = one.to_uppercase();
+            let says = |other: &&str| matches(other.to_uppercase().as_bytes(), upper.as_bytes());
+            let mut others = OBEYED[..at].iter().chain(&OBEYED[at + 1..]);
+            assert_eq!(others.find(|other| says(other)), None, "{one}");
+        }
+    }
 
     #[test]
     fn what_programs_obey_does_not_cross() {
@@ -397,6 +385,21 @@ mod tests {
             "PS4",
             "PROMPT_COMMAND",
             "SHELLOPTS",
+            "BASHOPTS",
+            "INPUTRC",
+            "READNULLCMD",
+            "TERMCAP",
+            "CFLAGS",
+            "GNUMAKEFLAGS",
+            "ZIPOPT",
+            "SCREENRC",
+            "WGETRC",
+            "PYLINT_RCFILE",
+            "REQUESTS_CA_BUNDLE",
+            "SSLKEYLOGFILE",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "GSETTINGS_BACKEND",
+            "NOTIFY_SOCKET",
             "EDITOR",
             "PAGER",
             "SSH_ASKPASS",

@@ -127,20 +127,25 @@ impl Stack {
     }
 
     fn settings(&self) -> Settings {
-        if let Some(settings) = &self.settings {
-            return settings.clone();
+        match &self.settings {
+            Some(settings) => settings.clone(),
+            None => merged(self.table.clone()),
         }
-        if self.table.is_empty() {
-            return Settings::default();
-        }
-        Settings::deserialize(self.table.clone()).expect("every layer was checked when it was read")
     }
 
     fn finish(self) -> Loaded {
         Loaded {
-            settings: self.settings(),
+            settings: self.settings.unwrap_or_else(|| merged(self.table)),
             origins: self.origins,
         }
+    }
+}
+
+/// The settings that all layers together say.
+fn merged(table: toml::Table) -> Settings {
+    match table.is_empty() {
+        true => Settings::default(),
+        false => Settings::deserialize(table).expect("every layer was checked when it was read"),
     }
 }
 
