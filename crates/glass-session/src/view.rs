@@ -240,9 +240,7 @@ impl ViewWriter {
 
     /// What a property is now.
     pub fn refresh(&self, name: &str) -> Shown {
-        const KNOWN: [&str; 4] = ["cwd", "initialCwd", "name", "icon"];
-        let known = KNOWN.into_iter().find(|known| *known == name);
-        match known.and_then(|known| Some((known, self.facts.property(known)?))) {
+        match self.facts.property(name) {
             Some((name, value)) => Shown::Property { name, value },
             None => Shown::Unsupported {
                 name: name.to_owned(),

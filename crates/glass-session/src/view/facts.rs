@@ -65,18 +65,19 @@ impl Facts {
             .unwrap_or_default()
     }
 
-    /// A property as it is now; none where there is no such property to refresh.
-    pub(super) fn property(&self, name: &str) -> Option<String> {
-        match name {
+    /// A property as it is now, with its name; none where there is no such property
+    /// to refresh.
+    pub(super) fn property(&self, name: &str) -> Option<(&'static str, String)> {
+        Some(match name {
             "cwd" => {
                 let view = self.engine.session(&self.caller, self.id.as_str());
-                view.ok().map(|view| view.session.cwd)
+                ("cwd", view.ok()?.session.cwd)
             }
-            "initialCwd" => Some(self.initial_cwd.clone()),
-            "name" => Some(self.name()),
-            "icon" => Some(self.icon.to_owned()),
-            _ => None,
-        }
+            "initialCwd" => ("initialCwd", self.initial_cwd.clone()),
+            "name" => ("name", self.name()),
+            "icon" => ("icon", self.icon.to_owned()),
+            _ => return None,
+        })
     }
 }
 
