@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { call } from './api';
 import { Dialog } from './dialog';
-import { baseName, ending, explained, moment, visible } from './format';
+import { baseName, ending, explained, moment, named, visible } from './format';
 import { finding, inspected, now, select } from './state';
 import type { Found, Match, Searched } from './wire';
 
@@ -82,8 +82,8 @@ function Result({ found, isChosen, onOpen }: { found: Found; isChosen: boolean; 
           : <Marked match={found.inCommand} />}
         {found.inOutput.map((match, at) => <span class="line" key={at}><Marked match={match} /></span>)}
         <span class="facts">
-          <span class={`chip ${ending(execution)}`}>{explained(execution)}</span>
-          <span>{found.sessionName || baseName(execution.cwd)}</span>
+          <span class={`chip ${ending(execution)}`}>{named(explained(execution))}</span>
+          <span>{named(found.sessionName || baseName(execution.cwd))}</span>
           <span>{moment(started, now.value)}</span>
           {found.outputCut && <span>only its first and last 8 MiB were searched</span>}
         </span>

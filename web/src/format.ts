@@ -98,6 +98,15 @@ export function rightsInFull(policy: SandboxPolicy | undefined): string[] {
   return lines;
 }
 
+/** Characters of a command that lists show of it; it is whole where it is looked at closely. */
+const LISTED_CHARS_MAX = 2000;
+
+/** The beginning of a text that may be megabytes, for places that show many. */
+export function clipped(text: string): string {
+  const left = text.length - LISTED_CHARS_MAX;
+  return left <= 0 ? text : `${text.slice(0, LISTED_CHARS_MAX)}… (${left} more characters)`;
+}
+
 /** Controls, and characters that reorder or are not seen; not line feed and tab. */
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
@@ -106,13 +115,20 @@ const HIDDEN =
 const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
 const FOREIGN = /(?!\p{Script=Latin})\p{L}/gu;
 
+function escaped(c: string): string {
+  return `<U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
+}
+
+/** What somebody has named, in whatever script: nothing in it reorders or cannot be seen. */
+export function named(text: string): string {
+  return clipped(text).replace(HIDDEN, escaped);
+}
+
 /**
  * A text in which nothing hides: what `HIDDEN` has, and letters of another
  * script among Latin ones, are written as `<U+202E>`.
  */
 export function visible(text: string): string {
-  const escaped = (c: string) =>
-    `<U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
   const words = text.replace(WORD, (word) =>
     /\p{Script=Latin}/u.test(word) ? word.replace(FOREIGN, escaped) : word,
   );

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Purpose, copyCommand, copyMarkdown, copyOutput, modelText, rawOutput, rerun } from './acts';
 import { Dialog } from './dialog';
-import { duration, ending, moment, rightsInFull, visible } from './format';
+import { duration, ending, moment, named, rightsInFull, visible } from './format';
 import { Sheet } from './sheet';
 import { complain, inspected, now, sessions } from './state';
 import type { Execution, ModelText } from './wire';
@@ -88,7 +88,7 @@ function Closely({ sessionId, execution }: { sessionId: string; execution: Execu
           <span class={`chip ${ending(execution)}`}>{model.value?.end ?? '…'}</span>
           <span>{moment(started, now.value)}</span>
           <span>{duration(until - started)}</span>
-          <span class="path">{execution.cwd}</span>
+          <span class="path">{named(execution.cwd)}</span>
           <span>{rightsInFull(execution.sandboxPolicy).join(', ')}</span>
         </p>
         <p class="acts">

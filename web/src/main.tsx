@@ -125,6 +125,11 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.matches('input, textarea') && !target.closest('.screen'));
 }
 
+/** Gives the keyboard to what is above the terminal; Tab goes on from there. */
+function leaveTerminal(): void {
+  document.querySelector<HTMLElement>('.view-head h1')?.focus();
+}
+
 function onKeyDown(event: KeyboardEvent): void {
   const chosen = isMac ? event.metaKey : event.altKey;
   if (event.key === (isMac ? 'Meta' : 'Alt')) hints.value = true;
@@ -142,6 +147,8 @@ function onKeyDown(event: KeyboardEvent): void {
     if (event.altKey && event.key === 'ArrowDown') return () => step(1);
     if (event.altKey && event.key === 'ArrowUp') return () => step(-1);
     if (event.altKey && event.code === 'KeyA') return focusApprovals;
+    // A terminal that takes every key, Tab too, must be left somehow.
+    if (event.altKey && event.code === 'Digit0') return leaveTerminal;
     if (event.key === '/' && !isTyping(event.target) && !(event.target as HTMLElement).closest?.('.screen')) {
       return () => document.querySelector<HTMLElement>('#search')?.focus();
     }

@@ -5,7 +5,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { recording } from './api';
 import { type Cast, readCast } from './cast';
-import { duration, visible } from './format';
+import { duration, named } from './format';
 import { Sheet } from './sheet';
 import { complain, mention } from './state';
 
@@ -181,7 +181,7 @@ function Stage({ id, cast, isTerminal }: { id: string; cast: Cast; isTerminal: b
         </label>
         <button type="button" onClick={() => void exportCast(id)}>Export asciicast</button>
       </div>
-      <p class="now"><code>{visible(cast.marks.findLast((mark) => mark.at <= at.value)?.label ?? '')}</code></p>
+      <p class="now"><code>{named(cast.marks.findLast((mark) => mark.at <= at.value)?.label ?? '')}</code></p>
       {cast.isCut && <p class="quiet pad">It is long: this is its beginning. The export has all of it.</p>}
       <div class="screen" ref={element} role="region" aria-label="Replayed terminal" />
     </div>

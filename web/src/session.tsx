@@ -4,12 +4,13 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { copyAttach } from './acts';
 import { call } from './api';
-import { baseName } from './format';
+import { baseName, named } from './format';
 import type { Standing } from './line';
 import { complain, held, hold, sessions } from './state';
+import { Named } from './named';
 import { Replay } from './replay';
 import { Ask, Feed, OfferButton, useOffer } from './ask';
-import { Mirror, type Question } from './terminal';
+import { Mirror, type Name, type Question } from './terminal';
 import { Timeline } from './timeline';
 import type { Execution, History } from './wire';
 
@@ -57,6 +58,7 @@ export function SessionView({ id }: { id: string }) {
   const replays = useSignal(false);
   const question = useSignal<Question | null>(null);
   const keyboards = useSignal(0);
+  const called = useSignal<Name>({ text: '', icon: '' });
   const lists = useSignal(false);
   const offer = useOffer();
   const { executions, changed } = useExecutions(id);
@@ -77,6 +79,7 @@ export function SessionView({ id }: { id: string }) {
         if (now.kind !== 'live') question.value = null;
         else changed();
       },
+      named: (name) => { called.value = name; },
       commands: changed,
       offers: (made) => offer.make(made, writes),
       escapes: offer.dismiss,
@@ -103,8 +106,9 @@ export function SessionView({ id }: { id: string }) {
   return (
     <div class="view">
       <header class="view-head">
-        <h1 title={id}>{name}</h1>
-        <span class="path">{cwd}</span>
+        <h1 title={id} tabIndex={-1}>{named(name)}</h1>
+        {called.value.icon !== '' && <Named name={called.value} beside={name} />}
+        <span class="path">{named(cwd)}</span>
         <span class="spacer" />
         <span class="state" data-state={standing.value.kind}>
           {isOver.value ? 'over' : standing.value.kind !== 'live' ? 'not connected' : writes ? (isTerminal ? 'your keyboard' : 'your console') : 'read-only'}
@@ -148,7 +152,7 @@ export function SessionView({ id }: { id: string }) {
       {failure.value !== null && <p class="banner bad" role="alert">{failure.value}</p>}
       {replays.value ? <Replay id={id} isTerminal={isTerminal} /> : <div class="panes">
         <div class="stage">
-          <div class="screen" ref={screen} role="region" aria-label={writes ? 'Terminal' : 'Terminal, read-only'} />
+          <div class="screen" ref={screen} role="region" aria-label={writes ? 'Terminal; Alt+0 leaves it' : 'Terminal, read-only'} />
           <OfferButton offer={offer} />
           {question.value !== null && (
             <Ask

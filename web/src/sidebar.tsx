@@ -1,6 +1,6 @@
 // All sessions, and what each of them does.
 
-import { baseName, duration } from './format';
+import { baseName, duration, named } from './format';
 import {
   drawer, ended, groups, hints, newTerminal, now, ordered, search, select, selected, sessions,
   toggleEnded, version,
@@ -25,11 +25,11 @@ const QUIET: Record<string, string> = {
 
 function told(process: Session['processes'][number]): string {
   const where = process.source === 'direct' || process.source === '' ? '' : `, in ${process.source}`;
-  return `${process.command} (${process.pid}${where})`;
+  return `${named(process.command)} (${process.pid}${where})`;
 }
 
 function title(session: Session): string {
-  return session.name !== '' ? session.name : baseName(session.workingDirectory);
+  return named(session.name !== '' ? session.name : baseName(session.workingDirectory));
 }
 
 function Last({ session }: { session: Session }) {
@@ -39,18 +39,18 @@ function Last({ session }: { session: Session }) {
   return (
     <>
       <span class={`chip ${kind}`}>{code ?? '?'}</span>
-      <code>{session.lastCommand}</code>
+      <code>{named(session.lastCommand)}</code>
     </>
   );
 }
 
 function Branch({ name }: { name: string }) {
   return (
-    <span class="branch" title={`on branch ${name}`}>
+    <span class="branch" title={`on branch ${named(name)}`}>
       <svg viewBox="0 0 12 12" width="10" height="10" aria-hidden="true">
         <path d="M3 1v10M3 8c0-3 6-1 6-5V1" fill="none" stroke="currentColor" stroke-width="1.5" />
       </svg>
-      <span class="sr-only">branch</span> {name}
+      <span class="sr-only">branch</span> {named(name)}
     </span>
   );
 }
@@ -76,11 +76,11 @@ function Item({ shown, number }: { shown: Shown; number: number }) {
           {session.gitBranch !== '' && <Branch name={session.gitBranch} />}
           {hints.value && number <= NUMBERED_MAX && <kbd>{number}</kbd>}
         </span>
-        <span class="row path" title={session.workingDirectory}>{session.workingDirectory}</span>
+        <span class="row path" title={named(session.workingDirectory)}>{named(session.workingDirectory)}</span>
         <span class="row">
           {session.running ? (
             <>
-              <code>{session.activeCommand}</code>
+              <code>{named(session.activeCommand)}</code>
               {since !== null && <span class="time">{duration(now.value - since)}</span>}
             </>
           ) : (
@@ -90,7 +90,7 @@ function Item({ shown, number }: { shown: Shown; number: number }) {
         {session.processes.length > 0 && (
           <span class="row inside" title={session.processes.map(told).join('\n')}>
             {session.processes.slice(0, INSIDE_MAX).map((process) => (
-              <code key={process.pid}>{process.command}</code>
+              <code key={process.pid}>{named(process.command)}</code>
             ))}
             {session.processes.length > INSIDE_MAX && <span class="time">+{session.processes.length - INSIDE_MAX}</span>}
           </span>
@@ -119,7 +119,7 @@ export function Sidebar() {
       <div class="list">
         {groups.value.map((group) => (
           <section key={group.title}>
-            <h2>{group.title}</h2>
+            <h2>{named(group.title)}</h2>
             <ul>
               {group.members.map((shown) => (
                 <Item

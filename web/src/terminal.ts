@@ -5,7 +5,7 @@ import { WebLinksAddon } from '@xterm/addon-web-links';
 import { type IMarker, Terminal } from '@xterm/xterm';
 import { way } from './api';
 import { Line, type Standing } from './line';
-import { FLASH_MS, RESIZE_REST_MS } from './manners';
+import { FLASH_MS, INPUT_BYTES_MAX, RESIZE_REST_MS } from './manners';
 import { DARK_TERMINAL, FONT, RESET, themeNow } from './theme';
 
 const SCROLLBACK_LINES = 10_000;
@@ -52,8 +52,16 @@ function clipboardText(payload: string): string | null {
   }
 }
 
+/** What a view is called, and the icon that says whether it only shows. */
+export interface Name {
+  text: string;
+  icon: string;
+}
+
 export interface Hooks {
   stands(standing: Standing): void;
+  /** What the view is called now. */
+  named(name: Name): void;
   /** A program wants something on the clipboard. */
   offers(offer: Offer): void;
   /** Escape was pressed: whether it meant an offer, and is not to be sent. */
@@ -85,6 +93,7 @@ export class Mirror {
   /** Where each command that was shown begins. */
   private marks: (IMarker | undefined)[] = [];
   private resizeTimer = 0;
+  private icon = '';
   private flashTimer = 0;
   /** The next bytes begin a replay: what is shown is taken away with them. */
   private stale = false;
@@ -180,6 +189,8 @@ export class Mirror {
         // In order with what is still to be drawn.
         this.terminal.write('', () => { this.isLive = false; });
         this.hooks.asks(null);
+        this.icon = String(message.icon);
+        this.hooks.named({ text: String(message.name), icon: this.icon });
         break;
       case 'ready':
         // It is live once everything before has been drawn.
@@ -191,6 +202,7 @@ export class Mirror {
       case 'property':
         if (message.name === 'question') this.asked(String(message.value));
         if (message.name === 'keyboards') this.hooks.keyboards(Number(message.value));
+        if (message.name === 'name') this.hooks.named({ text: String(message.value), icon: this.icon });
         if (message.name === 'left') {
           line.close();
           this.hooks.left();
@@ -263,13 +275,19 @@ export class Mirror {
       return false;
     }
     // A terminal that is written to has every key but those of the page.
-    if (this.manner.writes) return !(event.altKey && /^(Digit[1-9]|ArrowUp|ArrowDown)$/.test(event.code));
+    if (this.manner.writes) return !(event.altKey && /^(Digit[0-9]|ArrowUp|ArrowDown)$/.test(event.code));
     // Keys of the page, and leaving the terminal by keyboard.
     return !event.altKey && event.key !== 'Tab';
   }
 
   private input(data: string): void {
-    this.line.send(new TextEncoder().encode(data));
+    const bytes = new TextEncoder().encode(data);
+    // A mirror takes Ctrl+C and nothing else, so the rest of a paste says nothing new.
+    const isMirror = !this.manner.isTerminal && !this.manner.writes;
+    const length = isMirror ? Math.min(bytes.length, 1) : bytes.length;
+    for (let at = 0; at < length; at += INPUT_BYTES_MAX) {
+      this.line.send(bytes.slice(at, Math.min(at + INPUT_BYTES_MAX, length)));
+    }
   }
 
   private flash(): void {
@@ -278,12 +296,20 @@ export class Mirror {
     this.flashTimer = setTimeout(() => this.element.classList.remove('flash'), FLASH_MS);
   }
 
+  /** The first change is applied at once, and those that follow when they rest. */
   private resized(): void {
+    if (this.resizeTimer === 0) this.resize();
     clearTimeout(this.resizeTimer);
     this.resizeTimer = setTimeout(() => {
-      this.fit.fit();
-      const { cols, rows } = this.terminal;
-      this.line.send({ type: 'resize', cols, rows });
+      this.resizeTimer = 0;
+      this.resize();
     }, RESIZE_REST_MS);
+  }
+
+  private resize(): void {
+    const before = [this.terminal.cols, this.terminal.rows].join();
+    this.fit.fit();
+    const { cols, rows } = this.terminal;
+    if ([cols, rows].join() !== before) this.line.send({ type: 'resize', cols, rows });
   }
 }

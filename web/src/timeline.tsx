@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { cancel, copyCommand, copyMarkdown, copyOutput, rerun } from './acts';
-import { duration, ending, explained, moment, rights, rightsInFull, visible } from './format';
+import { clipped, duration, ending, explained, moment, named, rights, rightsInFull, visible } from './format';
 import { inspected, now, sessions } from './state';
 import type { Execution } from './wire';
 
@@ -28,10 +28,10 @@ function Entry({ sessionId, execution, onReveal }: EntryProps) {
         title={onReveal === undefined ? 'Look at it closely' : 'Show it in the terminal'}
         onClick={onReveal ?? inspect}
       >
-        <code>{visible(execution.command)}</code>
+        <code>{visible(clipped(execution.command))}</code>
       </button>
       <span class="facts">
-        <span class={`chip ${kind}`}>{explained(execution)}</span>
+        <span class={`chip ${kind}`}>{named(explained(execution))}</span>
         <time dateTime={new Date(started).toISOString()}>{moment(started, now.value)}</time>
         <span>{duration(until - started)}</span>
         <span class="badge" title={rightsInFull(execution.sandboxPolicy).join('\n')}>
