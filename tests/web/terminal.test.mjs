@@ -1,6 +1,6 @@
 // What programs in terminals want of a person: answers, keys, the clipboard.
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { afterEach, test } from 'node:test';
 import { barriers, clipboard, rows, select, untilRow } from './browser.mjs';
 import { until } from './daemon.mjs';
@@ -92,6 +92,103 @@ test('commands that are typed into a terminal are listed, with their ends', asyn
   const model = page.locator('.model', { hasText: 'exit code 5' });
   await model.waitFor();
   assert.equal(await model.innerText(), 'typed-9\n[exit code 5]');
+});
+
+/** Processes that belong to a session, by what their environment says. */
+function processesOf(id) {
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(`SHELLGLASS_SESSION_ID=${id}`);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('a session that is ended in the page leaves nothing, whatever ran in it', async () => {
+  const page = await browser.page(daemon.address);
+  const end = async (id) => {
+    assert.ok(processesOf(id).length > 0, 'there was something to end');
+    const asked = page.waitForEvent('dialog').then((dialog) => dialog.accept());
+    await page.getByRole('button', { name: 'End session' }).click();
+    await asked;
+    await page.getByText('over', { exact: true }).waitFor();
+    await page.locator(`[data-session="${id}"]`).waitFor({ state: 'detached' });
+    await until('nothing is left', () => processesOf(id).length === 0);
+  };
+  // One that hears no request, one that hides from its group, and one that does both.
+  const deaf = (word) => `sh -c 'trap "" HUP INT TERM; echo > ${word}; while :; do sleep 1; done'`;
+  const stubborn = (name) => `${deaf(`${name}-one`)} & setsid -f sleep 1000; setsid -f ${deaf(`${name}-two`)}`;
+  const begun = (name) => until('they run', () => ['one', 'two'].every((n) => existsSync(`${daemon.home}/${name}-${n}`)));
+
+  await terminal(page);
+  const id = page.url().split('#')[1];
+  await page.keyboard.type(`cd ${daemon.home}; ${stubborn('terminal')}; ${deaf('terminal-front')}\n`);
+  await begun('terminal');
+  await until('one is in front', () => existsSync(`${daemon.home}/terminal-front`));
+  await end(id);
+
+  const other = await daemon.session('stubborn');
+  await select(page, other);
+  const running = daemon.run(other, `${stubborn('mirror')}; echo begun; exec sleep 1000`);
+  await untilRow(page, 'it runs', (row) => row === 'begun');
+  await begun('mirror');
+  await end(other);
+  assert.ok((await running).failure.aborted);
+});
+
+test('a terminal has the first size at once, and then the one that rests', async () => {
+  const page = await browser.page('about:blank');
+  // Whoever waits for sizes to rest waits until the test says that they do.
+  await page.addInitScript((restMs) => {
+    const [real, clear] = [window.setTimeout, window.clearTimeout];
+    const resting = new Map();
+    window.setTimeout = (act, ms, ...more) => {
+      if (ms !== restMs) return real(act, ms, ...more);
+      const id = -1 - Math.random();
+      resting.set(id, act);
+      return id;
+    };
+    window.clearTimeout = (id) => { if (!resting.delete(id)) clear(id); };
+    window.rest = () => {
+      const acts = [...resting.values()];
+      resting.clear();
+      for (const act of acts) act();
+      return acts.length;
+    };
+  }, 500);
+  const sent = [];
+  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => {
+    const message = typeof payload === 'string' ? JSON.parse(payload) : {};
+    if (message.type === 'init' || message.type === 'resize') sent.push([message.type, message.cols, message.rows]);
+  }));
+  await page.goto(daemon.address);
+  await terminal(page);
+  const size = () => page.locator('.screen').evaluate((screen) => screen.getBoundingClientRect().width);
+  const told = async () => {
+    await page.keyboard.type('clear; echo "<$(stty size)>"\n');
+    return (await untilRow(page, 'a size', (row) => /^<\d+ \d+>$/.test(row))).slice(1, -1);
+  };
+  const rowsAndColumns = ([, cols, rows]) => `${rows} ${cols}`;
+  await until('the first size', async () => (await told()) === rowsAndColumns(sent.at(-1)));
+  await until('it rests', async () => (await page.evaluate(() => window.rest())) > 0);
+  assert.deepEqual(sent.map(([type]) => type), ['init']);
+
+  let before = await size();
+  for (const width of [1200, 1100, 1000, 1050, 1150]) {
+    await page.setViewportSize({ width, height: 700 });
+    await until('the page is as wide', async () => (await size()) !== before);
+    before = await size();
+    await until('the first was sent', () => sent.length > 1);
+  }
+  assert.equal(sent.length, 2, JSON.stringify(sent));
+  await until('the first is applied', async () => (await told()) === rowsAndColumns(sent[1]));
+  await until('they rest', async () => (await page.evaluate(() => window.rest())) > 0);
+  await until('the last was sent', () => sent.length > 2);
+  assert.equal(sent.length, 3, JSON.stringify(sent));
+  assert.ok(sent[2][1] < sent[1][1], 'it is narrower than at 1200');
+  await until('the last is applied', async () => (await told()) === rowsAndColumns(sent[2]));
 });
 
 test('Option moves by words, and deletes one', async () => {
