@@ -26,7 +26,7 @@ const KEYS = 20;
 const PAGE_MIB_MAX = 200;
 
 /** What is written before memory is looked at, in MiB: many times what anybody may keep. */
-const FLOOD_MIB_MIN = 1024;
+const FLOOD_MIB_MIN = 512;
 
 /**
  * How much a daemon may grow over a flood and somebody who watches it, in MiB. It has a read of

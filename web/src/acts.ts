@@ -3,10 +3,10 @@
 import { begin, call } from './api';
 import { complain, mention } from './state';
 import * as taking from './taking';
-import type { Execution, ModelText } from './wire';
+import type { Execution, History, ModelText } from './wire';
 
 /** A command that is accepted is not waited for longer. */
-const BEGIN_MS = 3000;
+const BEGIN_MS = 10_000;
 
 export type Purpose = taking.Purpose;
 
@@ -24,8 +24,17 @@ async function toClipboard(text: string, what: string): Promise<void> {
   mention(`${what} copied.`);
 }
 
-export function copyCommand(execution: Execution): Promise<void> {
-  return tried(() => toClipboard(execution.command, 'Command'));
+/** A command to its last character, where a list has only its beginning. */
+export async function wholeCommand(sessionId: string, execution: Execution): Promise<string> {
+  if (!execution.commandCut) return execution.command;
+  const request = { sessionId, omitEvents: true, shellId: execution.shellId };
+  const { executions: [found] } = await call<History>('GetSessionHistory', request);
+  if (found === undefined) throw new Error('It is no longer known.');
+  return found.command;
+}
+
+export function copyCommand(sessionId: string, execution: Execution): Promise<void> {
+  return tried(async () => toClipboard(await wholeCommand(sessionId, execution), 'Command'));
 }
 
 /** Puts on the clipboard what shows a session in a terminal outside. */
@@ -62,7 +71,7 @@ export function copyMarkdown(execution: Execution, purpose: Purpose): Promise<vo
 export function rerun(sessionId: string, execution: Execution): Promise<void> {
   return tried(async () => {
     const args = {
-      command: execution.command,
+      command: await wholeCommand(sessionId, execution),
       workingDirectory: execution.cwd,
       requestedSandboxPolicy: execution.sandboxPolicy,
     };

@@ -3,9 +3,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { call } from './api';
-import { duration, rightsInFull, visible } from './format';
+import { Asked } from './asked';
+import { duration, named, rightsInFull, visible } from './format';
 import { approvals, complain, now, select, sessions } from './state';
 import type { Approval, Checked } from './wire';
+
+/** Questions that have a card; the others come up as these are answered. */
+const CARDS_MAX = 20;
 
 /** A card that has just appeared takes no answer: it may have moved under a click. */
 const ARMED_AFTER_MS = 400;
@@ -15,6 +19,7 @@ type Scope = 'ONCE' | 'SESSION' | 'ALWAYS';
 function useParts(approval: Approval) {
   const parts = useSignal<Checked | null>(null);
   useEffect(() => {
+    if (approval.isCut === true) return;
     const request = { command: approval.command, workingDirectory: approval.workingDirectory };
     // Without its parts the command still stands there whole.
     call<Checked>('CheckCommand', request).then((checked) => { parts.value = checked; }, () => {});
@@ -53,9 +58,12 @@ function Card({ approval }: { approval: Approval }) {
     const timer = setTimeout(() => { armed.value = true; }, ARMED_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
+  const isRead = useSignal(false);
   const isOff = !armed.value || sent.value;
+  // Who has not seen all of it cannot mean it.
+  const cannotAllow = isOff || !isRead.value;
   const answer = async (approve: boolean, scope: Scope) => {
-    if (isOff) return;
+    if (approve ? cannotAllow : isOff) return;
     sent.value = true;
     try {
       const { approvalId } = approval;
@@ -89,12 +97,12 @@ function Card({ approval }: { approval: Approval }) {
       ref={card}
       tabIndex={0}
       data-approval={approval.approvalId}
-      aria-label={`Waits for you: ${approval.command}`}
+      aria-label={`Waits for you: ${named(approval.command)}`}
       onKeyDown={onKeyDown}
     >
-      <pre class="asked"><code>{visible(approval.command)}</code></pre>
+      <Asked command={approval.command} parts={parts.value} isCut={approval.isCut === true} isRead={isRead} />
       <dl>
-        <div><dt>Why</dt><dd>{visible(approval.reason)}</dd></div>
+        <div><dt>Why</dt><dd>{named(approval.reason)}</dd></div>
         {parts.value !== null && <Parts checked={parts.value} />}
         <div><dt>Where</dt><dd><code>{visible(approval.workingDirectory)}</code></dd></div>
         <div><dt>Rights</dt><dd>{rightsInFull(approval.sandboxPolicy).join(' · ')}</dd></div>
@@ -104,17 +112,17 @@ function Card({ approval }: { approval: Approval }) {
             {approval.askedBy === 'agent' ? 'an agent' : 'a person'}
             {approval.taskId !== '' && `, task ${visible(approval.taskId)}`},{' '}
             <button type="button" class="link" onClick={() => select(approval.sessionId)}>
-              {session?.name || approval.sessionId}
+              {named(session?.name || approval.sessionId)}
             </button>
           </dd>
         </div>
       </dl>
       <div class="answers">
-        <button type="button" class="primary" disabled={isOff} onClick={keys.o}>Allow once <kbd>o</kbd></button>
-        <button type="button" disabled={isOff} onClick={keys.s}>For this session <kbd>s</kbd></button>
+        <button type="button" class="primary" disabled={cannotAllow} onClick={keys.o}>Allow once <kbd>o</kbd></button>
+        <button type="button" disabled={cannotAllow} onClick={keys.s}>For this session <kbd>s</kbd></button>
         <button
           type="button"
-          disabled={isOff || !canRemember}
+          disabled={cannotAllow || !canRemember}
           title={canRemember ? 'Remembered as a rule' : 'No rule could stand for this command'}
           onClick={keys.w}
         >
@@ -158,8 +166,9 @@ export function Approvals() {
         <span class="quiet"> <kbd>Alt+A</kbd></span>
       </h2>
       <div class="cards">
-        {waiting.map((approval) => <Card key={approval.approvalId} approval={approval} />)}
+        {waiting.slice(0, CARDS_MAX).map((approval) => <Card key={approval.approvalId} approval={approval} />)}
       </div>
+      {count > CARDS_MAX && <p class="quiet pad">{count - CARDS_MAX} more come up as these are answered.</p>}
     </section>
   );
 }

@@ -2,7 +2,9 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Purpose, copyCommand, copyMarkdown, copyOutput, modelText, rawOutput, rerun } from './acts';
+import {
+  type Purpose, copyCommand, copyMarkdown, copyOutput, modelText, rawOutput, rerun, wholeCommand,
+} from './acts';
 import { Dialog } from './dialog';
 import { duration, ending, moment, named, rightsInFull, visible } from './format';
 import { Sheet } from './sheet';
@@ -11,6 +13,9 @@ import type { Execution, ModelText } from './wire';
 
 /** A command that runs is looked at again after so long. */
 const AGAIN_MS = 1000;
+
+/** Characters of the command that are shown. */
+const COMMAND_CHARS_MAX = 100_000;
 
 const PURPOSES: { purpose: Purpose; title: string; key: string }[] = [
   { purpose: 'context', title: 'Add to context', key: 'a' },
@@ -58,8 +63,20 @@ function Raw({ text }: { text: string }) {
   return <div class="sheet" ref={element} role="region" aria-label="What it wrote" />;
 }
 
+/** The command, to as many characters as anybody reads; copying it has them all. */
+function useCommand(sessionId: string, execution: Execution) {
+  const command = useSignal(execution.command);
+  useEffect(() => {
+    wholeCommand(sessionId, execution).then((whole) => { command.value = whole; }, complain);
+  }, [execution.shellId]);
+  const left = command.value.length - COMMAND_CHARS_MAX;
+  const shown = visible(command.value.slice(0, COMMAND_CHARS_MAX));
+  return left <= 0 ? shown : `${shown}… (${left} more characters)`;
+}
+
 function Closely({ sessionId, execution }: { sessionId: string; execution: Execution }) {
   const { model, raw } = useTexts(execution.shellId);
+  const command = useCommand(sessionId, execution);
   const close = () => { inspected.value = null; };
   const started = Number(execution.startedUnixMs);
   const until = execution.endedUnixMs === undefined ? now.value : Number(execution.endedUnixMs);
@@ -83,7 +100,7 @@ function Closely({ sessionId, execution }: { sessionId: string; execution: Execu
           <h1>What the model saw</h1>
           <button type="button" onClick={close}>Close <kbd>Esc</kbd></button>
         </header>
-        <pre class="asked" tabIndex={0}>{visible(execution.command)}</pre>
+        <pre class="asked" tabIndex={0}>{command}</pre>
         <p class="facts">
           <span class={`chip ${ending(execution)}`}>{model.value?.end ?? '…'}</span>
           <span>{moment(started, now.value)}</span>
@@ -97,7 +114,7 @@ function Closely({ sessionId, execution }: { sessionId: string; execution: Execu
               {title} <kbd>{key}</kbd>
             </button>
           ))}
-          <button type="button" onClick={() => void copyCommand(execution)}>Copy command</button>
+          <button type="button" onClick={() => void copyCommand(sessionId, execution)}>Copy command</button>
           <button type="button" onClick={() => void copyOutput(execution)}>Copy output</button>
           {canRun && (
             <button type="button" onClick={again}>Run again <kbd>r</kbd></button>

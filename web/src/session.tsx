@@ -17,13 +17,16 @@ import type { Execution, History } from './wire';
 /** Changes within this time are read as one. */
 const GATHER_MS = 150;
 
+/** The newest commands are read, and how each begins: one may have megabytes. */
+const LISTED = { maxExecutions: 1000, maxCommandBytes: 2000 };
+
 /** Reads a session's commands whenever they may have changed. */
 function useExecutions(id: string) {
   const executions = useSignal<Execution[]>([]);
   const reader = useRef({ timer: 0, closed: false });
   const read = async () => {
     try {
-      const history = await call<History>('GetSessionHistory', { sessionId: id, omitEvents: true });
+      const history = await call<History>('GetSessionHistory', { sessionId: id, omitEvents: true, ...LISTED });
       const first = BigInt(history.firstIndex);
       const kept = history.executions.filter((execution) => BigInt(execution.startIndex) >= first);
       kept.sort((a, b) => Number(BigInt(a.startIndex) - BigInt(b.startIndex)));

@@ -28,7 +28,7 @@ function Entry({ sessionId, execution, onReveal }: EntryProps) {
         title={onReveal === undefined ? 'Look at it closely' : 'Show it in the terminal'}
         onClick={onReveal ?? inspect}
       >
-        <code>{visible(clipped(execution.command))}</code>
+        <code>{visible(clipped(execution.command))}{execution.commandCut && '…'}</code>
       </button>
       <span class="facts">
         <span class={`chip ${kind}`}>{named(explained(execution))}</span>
@@ -46,7 +46,7 @@ function Entry({ sessionId, execution, onReveal }: EntryProps) {
         {kind !== 'running' && execution.rejected === '' && execution.spawnError === '' && sessions.value.has(sessionId) && (
           <button type="button" onClick={() => void rerun(sessionId, execution)}>Run again</button>
         )}
-        <button type="button" onClick={() => void copyCommand(execution)}>Copy command</button>
+        <button type="button" onClick={() => void copyCommand(sessionId, execution)}>Copy command</button>
         <button type="button" onClick={() => void copyOutput(execution)}>Copy output</button>
         {kind === 'running' && (
           <button type="button" class="danger" onClick={() => void cancel(execution)}>Cancel</button>
@@ -91,7 +91,7 @@ export function Timeline({ sessionId, executions, onReveal }: Props) {
         ))}
       </ol>
       {wanted.length === 0 && <p class="quiet pad">{failed.value ? 'None has failed.' : 'None has run yet.'}</p>}
-      {wanted.length > SHOWN_MAX && <p class="quiet pad">{wanted.length - SHOWN_MAX} older ones are not listed.</p>}
+      {wanted.length > SHOWN_MAX && <p class="quiet pad">Older ones are not listed; a search finds them.</p>}
     </aside>
   );
 }

@@ -2,11 +2,13 @@
 // has them, by the names that they have there.
 
 import type {
-  CheckCommandResponse, Execution, ReadTextResponse, SearchMatch, SearchResponse, SearchResult, Session,
+  Approval as Contracted, CheckCommandResponse, Execution, ReadTextResponse, SearchMatch, SearchResponse, SearchResult, Session,
   SessionHistory,
 } from './contract';
 
-export type { Approval, Execution, SandboxPolicy, Session } from './contract';
+export type { Execution, SandboxPolicy, Session } from './contract';
+/** A question; one whose command is too long to be told has only its beginning. */
+export type Approval = Contracted & { isCut?: boolean };
 export type Checked = CheckCommandResponse;
 /** What was found is always an execution. */
 export type Found = SearchResult & { execution: Execution };

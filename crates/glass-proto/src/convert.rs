@@ -222,6 +222,7 @@ pub fn wire_execution(execution: &Execution) -> Option<wire::Execution> {
         shell_id: execution.shell_id.0,
         rejected: outcome.rejected.clone().unwrap_or_default(),
         spawn_error: outcome.spawn_error.clone().unwrap_or_default(),
+        command_cut: false,
         receipt: receipt(outcome),
         command: execution.command.clone(),
         cwd: match execution.cwd.is_empty() {

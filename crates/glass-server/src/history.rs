@@ -32,6 +32,29 @@ fn told(engine: &Engine, executions: Vec<Execution>) -> Result<Vec<wire::Executi
     Ok(told)
 }
 
+/// The executions that were asked for: each may have megabytes, and there may be many.
+fn wanted(mut all: Vec<Execution>, request: &wire::HistoryRequest) -> Vec<Execution> {
+    if request.shell_id != 0 {
+        all.retain(|execution| execution.shell_id.0 == request.shell_id);
+    }
+    if request.max_executions != 0 {
+        let older = all.len().saturating_sub(request.max_executions as usize);
+        all.drain(..older);
+    }
+    all
+}
+
+/// Leaves as much of each command as was asked for.
+fn shorten(executions: &mut [wire::Execution], bytes_max: usize) {
+    for execution in executions {
+        if execution.command.len() > bytes_max {
+            let end = execution.command.floor_char_boundary(bytes_max);
+            execution.command.truncate(end);
+            execution.command_cut = true;
+        }
+    }
+}
+
 /// The answer to a request for history.
 pub(crate) fn read(
     engine: &Engine,
@@ -39,7 +62,7 @@ pub(crate) fn read(
     request: &wire::HistoryRequest,
 ) -> Result<wire::SessionHistory, LookupError> {
     let session = engine.session(caller, &request.session_id)?.session;
-    let executions = engine.executions(caller, &request.session_id)?;
+    let executions = wanted(engine.executions(caller, &request.session_id)?, request);
     let (first, end) = engine.bounds(&session.id)?;
     let mut history = wire::SessionHistory {
         events: Vec::new(),
@@ -48,6 +71,9 @@ pub(crate) fn read(
         next_index: None,
         first_index: first.0,
     };
+    if request.max_command_bytes != 0 {
+        shorten(&mut history.executions, request.max_command_bytes as usize);
+    }
     if request.omit_events {
         return Ok(history);
     }

@@ -15,6 +15,10 @@ use tonic::{Code, Status};
 /// Longest reason that a person can give, in bytes.
 const REASON_BYTES_MAX: usize = 4096;
 
+/// What a session shows of its command, in bytes. One may have megabytes, and whoever lists
+/// sessions has many; the history has it whole.
+const LISTED_COMMAND_BYTES_MAX: usize = 4096;
+
 pub(crate) fn threshold_of(request: &wire::ExecuteRequest) -> Option<u64> {
     request
         .args
@@ -187,6 +191,15 @@ pub(crate) fn waited_to_wire(waited: Waited) -> wire::WaitResponse {
     }
 }
 
+/// How a command begins.
+fn beginning(mut command: String) -> String {
+    if command.len() > LISTED_COMMAND_BYTES_MAX {
+        command.truncate(command.floor_char_boundary(LISTED_COMMAND_BYTES_MAX));
+        command.push('…');
+    }
+    command
+}
+
 pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
     let SessionView {
         session,
@@ -212,7 +225,7 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
     };
     let (last_id, last_command, last_exit_code) = last
         .map_or((0, String::new(), None), |(id, command, code)| {
-            (id.0, command, code)
+            (id.0, beginning(command), code)
         });
     let last_shell_id = running.as_ref().map_or(last_id, |(id, _)| id.0);
     wire::Session {
@@ -225,7 +238,7 @@ pub(crate) fn session_to_wire(view: SessionView) -> wire::Session {
         task_id: session.task,
         busy: running.is_some() || queued > 0,
         running: running.is_some(),
-        active_command: running.map(|(_, command)| command).unwrap_or_default(),
+        active_command: running.map_or_else(String::new, |(_, command)| beginning(command)),
         cols: session.cols,
         rows: session.rows,
         created_unix_ms: session.created_ms,

@@ -3,6 +3,8 @@
 //! Each client is told how what it knows differs from what is. Nothing is kept
 //! for it: one that is slow is told less often, and always the truth.
 
+mod bounded;
+
 use super::Glass;
 use super::socket::{Gone, Socket, Upgrade, accept};
 use crate::service::capabilities;
@@ -11,6 +13,7 @@ use crate::watch::Began;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use bounded::bound;
 use glass_proto::json::value;
 use glass_session::{Caller, SessionView};
 use serde_json::{Value, json};
@@ -92,7 +95,10 @@ impl Known {
         differences(&self.sessions, &sessions, &mut messages);
         for (id, approval) in &approvals {
             if !self.approvals.contains_key(id) {
-                messages.push(json!({ "type": "approval:pending", "approval": approval }));
+                let mut shown = approval.clone();
+                // Nobody can say yes to what they are not shown whole.
+                shown["isCut"] = bound(&mut shown).into();
+                messages.push(json!({ "type": "approval:pending", "approval": shown }));
             }
         }
         for id in self.approvals.keys() {
@@ -109,8 +115,10 @@ impl Known {
     fn show(&mut self, glass: &Glass, caller: &Caller, view: SessionView) -> Value {
         let (ephemeral, queued) = (view.session.ephemeral, view.queued);
         let began = self.began.of(&glass.engine, caller, &view);
+        let mut session = value(&session_to_wire(view));
+        bound(&mut session);
         json!({
-            "session": value(&session_to_wire(view)),
+            "session": session,
             "runningSinceUnixMs": began,
             "isEphemeral": ephemeral,
             "queued": queued,
