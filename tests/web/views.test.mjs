@@ -56,6 +56,34 @@ test('two browsers and attach show the same, from the history on', async () => {
   }
 });
 
+test('a browser that draws nothing slows nobody, and shows the end once it does', async () => {
+  const id = await daemon.session('uneven');
+  const slow = await browser.context.newPage();
+  // What it has drawn is not told until it may be.
+  const late = [];
+  let isSlow = true;
+  await slow.routeWebSocket('**/ws/terminal', (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      if (isSlow && typeof message === 'string' && message.includes('"ack"')) late.push(() => server.send(message));
+      else server.send(message);
+    });
+  });
+  await slow.goto(daemon.address);
+  await select(slow, id);
+  const quick = await browser.page(daemon.address);
+  await select(quick, id);
+  await daemon.run(id, "yes 'a line of many' | head -c 3000000; echo all of it");
+  await untilRow(quick, 'the end', (row) => row === 'all of it');
+  await daemon.run(id, 'echo and more');
+  await untilRow(quick, 'what came after', (row) => row === 'and more');
+  assert.ok(!(await rows(slow)).includes('all of it'), 'it is behind');
+  isSlow = false;
+  for (const send of late.splice(0)) send();
+  await untilRow(slow, 'the same end', (row) => row === 'and more');
+  assert.deepEqual((await rows(slow)).filter((row) => row.startsWith('a')).slice(-3), ['a line of many', 'all of it', 'and more']);
+});
+
 test('a terminal in the page outlives the daemon, and goes on with its screen and its size', async () => {
   const page = await browser.page(daemon.address);
   await page.getByRole('button', { name: 'New terminal' }).click();

@@ -3,7 +3,7 @@
 import { begin, call } from './api';
 import { complain, mention } from './state';
 import * as taking from './taking';
-import type { Execution, History, ModelText } from './wire';
+import type { Execution, History, ModelText, ShellResult } from './wire';
 
 /** A command that is accepted is not waited for longer. */
 const BEGIN_MS = 10_000;
@@ -76,7 +76,10 @@ export function rerun(sessionId: string, execution: Execution): Promise<void> {
       requestedSandboxPolicy: execution.sandboxPolicy,
     };
     mention('Running it again.');
-    await begin('Run', { sessionId, args }, BEGIN_MS);
+    const answer = await begin<ShellResult>('Run', { sessionId, args }, BEGIN_MS);
+    // What a rule refuses is listed with the others; what could not even be asked for is not.
+    const refused = answer?.permissionDenied ?? answer?.spawnError;
+    if (refused !== undefined) throw new Error(refused.error);
   });
 }
 

@@ -43,15 +43,16 @@ export async function call<Answer>(method: string, request: object = {}): Promis
   return (await (await post(method, request)).json()) as Answer;
 }
 
-/** Begins something that may take long, and does not wait for its end. */
-export async function begin(method: string, request: object, patienceMs: number): Promise<void> {
+/** Begins something that may take long. Does not wait for its end: it has no answer then. */
+export async function begin<Answer>(method: string, request: object, patienceMs: number): Promise<Answer | null> {
   const gaveUp = new AbortController();
   const timer = setTimeout(() => gaveUp.abort(), patienceMs);
   try {
-    await post(method, request, gaveUp.signal);
+    return (await (await post(method, request, gaveUp.signal)).json()) as Answer;
   } catch (error) {
     // It has been accepted by now, and goes on without us.
     if (!gaveUp.signal.aborted) throw error;
+    return null;
   } finally {
     clearTimeout(timer);
   }

@@ -6,7 +6,7 @@ import type {
   SessionHistory,
 } from './contract';
 
-export type { Execution, SandboxPolicy, Session } from './contract';
+export type { Execution, SandboxPolicy, Session, ShellResult } from './contract';
 /** A question; one whose command is too long to be told has only its beginning. */
 export type Approval = Contracted & { isCut?: boolean };
 export type Checked = CheckCommandResponse;

@@ -226,12 +226,19 @@ pub(crate) fn has_walls(policy: &SandboxPolicy) -> bool {
     policy.kind != SandboxKind::InsecureNone
 }
 
+/// Whether a policy names files to be ignored. What ran without walls reports a mapping with
+/// nothing in it, and may be asked for again as it was.
+fn ignores_something(policy: &SandboxPolicy) -> bool {
+    let mapping = policy.ignore_mapping_json.as_deref();
+    mapping.is_some_and(|json| json.trim() != "{}")
+}
+
 /// Refuses restrictions where there are no walls: only walls restrict.
 pub(crate) fn check_restricts_nothing(policy: &SandboxPolicy) -> Result<(), NoWalls> {
     let restricts = policy.network_access == Some(false)
         || policy.block_git_writes == Some(true)
         || policy.disable_tmp_write == Some(true)
-        || policy.ignore_mapping_json.is_some()
+        || ignores_something(policy)
         || !policy.readonly_paths.is_empty();
     if !restricts {
         return Ok(());
