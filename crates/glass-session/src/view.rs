@@ -198,6 +198,15 @@ impl ViewReader {
         }
         shown
     }
+
+    /// Whether input was refused and nobody has been told: for whoever lets go of this end
+    /// and opens another in its place.
+    pub fn owes_refusal(&mut self) -> bool {
+        match &mut self.reader {
+            Reader::Mirror(mirror) => mirror.owes_refusal(),
+            Reader::Console(_) | Reader::Terminal(_) => false,
+        }
+    }
 }
 
 impl ViewWriter {

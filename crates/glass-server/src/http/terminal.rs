@@ -123,8 +123,11 @@ impl Watched {
                         let is_late = flow.is_late(&shown);
                         self.tell(&mut socket, shown, &mut flow).await?;
                         if is_late {
-                            // Only the end is worth showing.
+                            // Only the end is worth showing; what was typed is answered.
                             self.spec.from = EventIndex(0);
+                            if reader.owes_refusal() {
+                                self.tell(&mut socket, Shown::ReadOnlyInput, &mut flow).await?;
+                            }
                             (reader, writer) = match self.open().await {
                                 Ok(opened) => opened,
                                 Err(refused) => return socket.fail(&words(refused)).await,

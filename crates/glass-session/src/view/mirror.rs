@@ -98,6 +98,10 @@ impl MirrorReader {
             }
         }
     }
+
+    pub(super) fn owes_refusal(&mut self) -> bool {
+        self.flashes.try_recv().is_ok()
+    }
 }
 
 impl MirrorWriter {
