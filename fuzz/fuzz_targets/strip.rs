@@ -21,7 +21,11 @@ fuzz_target!(|input: &[u8]| {
     let Some((size, bytes)) = input.split_first() else {
         return;
     };
-    for stripped in [Stripped::MarkersAndQueries, Stripped::EffectsAndQueries] {
+    for stripped in [
+        Stripped::MarkersAndQueries,
+        Stripped::ClipboardAndQueries,
+        Stripped::EffectsAndQueries,
+    ] {
         let mut once = strip(stripped, bytes, bytes.len().max(1));
         let pieces = strip(stripped, bytes, usize::from(*size).max(1));
         assert_eq!(pieces, once, "pieces do not matter");

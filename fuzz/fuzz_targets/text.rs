@@ -2,7 +2,7 @@
 //! accounted for, and stable.
 #![no_main]
 
-use glass_vt::text::{Budget, Compressor, compress};
+use glass_vt::text::{Budget, Compressor, Progress, compress};
 use libfuzzer_sys::fuzz_target;
 
 // The first bytes are the budget and how long the pieces are.
@@ -13,6 +13,10 @@ fuzz_target!(|input: &[u8]| {
     let budget = Budget {
         lines_max: usize::from(*lines),
         chars_max: usize::from(*chars) + 256 * usize::from(*chars_high),
+        progress: match size % 2 {
+            0 => Progress::Compressed,
+            _ => Progress::Shown,
+        },
         ..Budget::default()
     };
     let page = compress(bytes, &budget);

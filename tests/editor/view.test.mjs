@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 import {
-  Unclipped, View, WINDOW_BYTES, habitVariables, isBelow, isOlder, isWhole, limited, lookOf, mirrorName, oneLine,
+  View, WINDOW_BYTES, habitVariables, isBelow, isOlder, isWhole, limited, lookOf, mirrorName, oneLine,
   opensByItself, said,
 } from '../../editors/vscode/dist/testable.mjs';
 
@@ -230,27 +230,6 @@ test('a console is told how to look, and is over when it is left', async () => {
   view.open({ columns: 100, rows: 40 });
   await sleep(0);
   assert.deepEqual([told.closed, daemon.entries, daemon.isClosed], [[0], [], true]);
-});
-
-test('what an agent prints never reaches the clipboard, however it is cut', () => {
-  const clip = (number, end) => `\x1b]${number};c;cm0gLXJmIC8=${end}`;
-  const text = [
-    'a', clip('52', '\x07'), 'b', clip('052', '\x1b\\'), 'c\x1b]520;x\x07d\x1b[31me', clip('52', '\x18'), 'f',
-    '\x1b]52;c;broken off by \x1b[32mg\x1b]0;title\x07h', clip('52', '\x07'), '\x1b',
-  ].join('');
-  const expected = 'abc\x1b]520;x\x07d\x1b[31mef\x1b[32mg\x1b]0;title\x07h';
-  for (let first = 0; first <= text.length; first += 1) {
-    for (const size of [1, 2, 5, text.length]) {
-      const filter = new Unclipped();
-      let shown = filter.take(text.slice(0, first));
-      for (let at = first; at < text.length; at += size) shown += filter.take(text.slice(at, at + size));
-      assert.equal(shown, expected, `${first}, then pieces of ${size}`);
-    }
-  }
-  // A sequence that never ends holds nothing back but itself.
-  const filter = new Unclipped();
-  assert.equal(filter.take('x\x1b]52;c;') + filter.take('y'.repeat(1 << 20)) + filter.take('\x07z'), 'xz');
-  assert.equal(new Unclipped().take(`\x1b]${'1'.repeat(100)}`).length, 102);
 });
 
 test('names and messages have no links, no pictures and no Markdown that hides', () => {

@@ -138,7 +138,7 @@ export class Mirror {
         const { cols, rows } = this.terminal;
         const view = manner.isTerminal ? 'terminal' : manner.writes ? 'console' : 'mirror';
         const readOnly = !manner.writes;
-        line.send({ type: 'init', sessionId, cols, rows, view, readOnly, windowBytes: WINDOW_BYTES });
+        line.send({ type: 'init', sessionId, cols, rows, view, readOnly, clipboard: true, windowBytes: WINDOW_BYTES });
       },
       text: (message, line) => this.told(message, line),
       bytes: (bytes) => this.show(bytes),

@@ -7,8 +7,8 @@ use glass_proto::shellglass::v1 as wire;
 use glass_proto::shellglass::v1::attach_input::Input;
 use glass_proto::shellglass::v1::attach_output::Output;
 use glass_session::{
-    Access, AttachError, Caller, ConsoleWish, Engine, Shown, ViewKind, ViewReader, ViewSpec,
-    ViewWriter,
+    Access, AttachError, Caller, Clipboard, ConsoleWish, Engine, Shown, ViewKind, ViewReader,
+    ViewSpec, ViewWriter,
 };
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -76,6 +76,10 @@ fn spec(open: &wire::AttachOpen) -> Result<ViewSpec, Status> {
         rows: open.rows,
         from: EventIndex::default(),
         console: ConsoleWish::default(),
+        clipboard: match open.clipboard {
+            true => Clipboard::Offered,
+            false => Clipboard::Guarded,
+        },
     })
 }
 

@@ -17,12 +17,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tonic::{Code, Status};
 
-/// Characters of output, unless asked otherwise, and at most: those of a tool.
-const CHARS_DEFAULT: u32 = 16_000;
-const CHARS_MAX: u32 = 400_000;
-
-/// Lines of output: the characters are what counts.
-const LINES_MAX: usize = 10_000;
+/// Most characters of output: those of a tool.
+const CHARS_MAX: usize = 400_000;
 
 /// Bytes read in one go.
 const PIECE_BYTES_MAX: u64 = 1 << 20;
@@ -52,9 +48,10 @@ pub(crate) async fn read(
         name => Some(Purpose::named(name).ok_or_else(|| unknown_purpose(name))?),
     };
     let chars = match request.max_chars {
-        0 => CHARS_DEFAULT,
-        max => max.min(CHARS_MAX),
+        0 => engine.text_budget().chars_max,
+        max => max as usize,
     };
+    let chars = chars.min(CHARS_MAX);
     let id = ShellId(request.shell_id);
     let execution = engine.execution(&caller, id).map_err(status::lookup)?;
     let outcome = engine.veil(id).map_err(status::lookup)?;
@@ -74,7 +71,7 @@ pub(crate) async fn read(
     // Much output is looked through, and that keeps a thread busy.
     let runtime = tokio::runtime::Handle::current();
     let read = move || {
-        let read = runtime.block_on(output.shown(sections, chars as usize));
+        let read = runtime.block_on(output.shown(sections, chars));
         // A caller who has gone does not end what is under way.
         drop(turn);
         read
@@ -192,10 +189,8 @@ impl Output {
         chars_max: usize,
     ) -> Result<(Page, Option<Hole>), LookupError> {
         let budget = Budget {
-            lines_max: LINES_MAX,
             chars_max,
-            head_lines: None,
-            tail_lines: None,
+            ..self.engine.text_budget().clone()
         };
         let mut compressor = Compressor::new(&budget, from);
         let mut at = from;

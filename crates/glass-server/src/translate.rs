@@ -6,8 +6,8 @@ use glass_proto::agent::v1 as agent;
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::{sandbox_from_wire, sandbox_to_wire};
 use glass_session::{
-    AgentUse, Background, CheckSpec, Held, HostState, HostView, OrderSpec, Origin, SessionSpec,
-    SessionView, Target, WaitSpec, Waited,
+    AgentUse, Background, CheckSpec, DELAY_MS_MAX, HabitWish, Held, HostState, HostView,
+    INTEGRATION_MS_MAX, OrderSpec, Origin, SessionSpec, SessionView, Target, WaitSpec, Waited,
 };
 use std::time::Duration;
 use tonic::{Code, Status};
@@ -47,6 +47,7 @@ pub(crate) fn spec_from_wire(request: wire::CreateSessionRequest) -> Result<Sess
             return Err(invalid(message, "use login, rc or none"));
         }
     };
+    let habits = request.habits.map(habits_from_wire).transpose()?;
     Ok(SessionSpec {
         working_directory: request.working_directory,
         env: request.env.into_iter().collect(),
@@ -61,9 +62,31 @@ pub(crate) fn spec_from_wire(request: wire::CreateSessionRequest) -> Result<Sess
         scrollback: request.scrollback,
         workspace_root: request.workspace_root,
         startup,
+        habits: habits.unwrap_or_default(),
         host: request.host,
         ephemeral: false,
         background: None,
+    })
+}
+
+fn habits_from_wire(habits: wire::ShellHabits) -> Result<HabitWish, Status> {
+    let within = |name: &str, asked: Option<u32>, max: u32| match asked {
+        Some(ms) if ms > max => {
+            let message = format!("{name} is {ms}, and at most {max} milliseconds");
+            Err(invalid(message, "ask for less, or leave it out"))
+        }
+        asked => Ok(asked),
+    };
+    let (wait, delay) = (habits.integration_timeout_ms, habits.prompt_delay_ms);
+    Ok(HabitWish {
+        integration: habits.integration,
+        integration_ms: within("integration_timeout_ms", wait, INTEGRATION_MS_MAX)?,
+        zdotdir: habits.zsh_zdotdir,
+        clears_eol_mark: habits.zsh_clear_eol_mark,
+        oh_my_zsh: habits.zsh_oh_my_zsh,
+        powerlevel10k: habits.zsh_powerlevel10k,
+        delay_ms: within("prompt_delay_ms", delay, DELAY_MS_MAX)?,
+        powershell_counter: habits.powershell_counter,
     })
 }
 

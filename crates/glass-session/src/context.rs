@@ -54,6 +54,10 @@ pub struct Settings {
     /// Which tools of agents are made to answer without a terminal; absent where
     /// none is.
     pub adapting: Option<Adapting>,
+    /// What is set for shells.
+    pub habits: crate::habits::Habits,
+    /// What a model is shown of output, where its call does not say.
+    pub text: glass_vt::text::Budget,
     /// How consoles look.
     pub console: glass_vt::console::Manner,
     /// How long after its last view is closed a session is ended; absent where it

@@ -172,6 +172,11 @@ impl Engine {
         crate::sandbox::feature_names(&self.0.context.features)
     }
 
+    /// What a model is shown of output, where its call does not say.
+    pub fn text_budget(&self) -> &glass_vt::text::Budget {
+        &self.0.context.settings.text
+    }
+
     /// The session of this id, if the caller may see it.
     pub fn session(&self, caller: &Caller, id: &str) -> Result<SessionView, LookupError> {
         let id = parse(id)?;

@@ -19,6 +19,7 @@ mod failpoint;
 mod feed;
 mod figures;
 mod gate;
+mod habits;
 mod hosts;
 mod keys;
 mod look;
@@ -72,6 +73,7 @@ pub use glass_vt::console::{
     Manner as ConsoleManner, TEMPLATE_BYTES_MAX as PROMPT_BYTES_MAX,
     TEMPLATE_DEFAULT as PROMPT_DEFAULT, Wish as ConsoleWish,
 };
+pub use habits::{DELAY_MS_MAX, HabitWish, Habits, INTEGRATION_MS_MAX};
 pub use hosts::{AgentUse, Host, Hosts};
 pub use keys::{Key, first_key};
 pub use look::reftable::{Head as TableHead, head as table_head};
@@ -82,5 +84,6 @@ pub use sandbox::Sandboxing;
 pub use shells::NoShell;
 pub use text::incomplete_suffix;
 pub use view::{
-    ANNOUNCED_BYTES_MAX, Access, AttachError, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter,
+    ANNOUNCED_BYTES_MAX, Access, AttachError, Clipboard, Shown, ViewKind, ViewReader, ViewSpec,
+    ViewWriter,
 };

@@ -39,6 +39,7 @@ mod walls;
 use crate::actor::{Finished, Live, Message, lock};
 use crate::context::Context;
 use crate::feed::Feed;
+use crate::habits::Habits;
 use crate::look::Looks;
 use crate::recording::Recording;
 use crate::routes::Note;
@@ -102,6 +103,7 @@ struct Parts {
     insight: Insight,
     workspace: Option<Arc<Workspace>>,
     ours: Vec<Vec<u8>>,
+    habits: Habits,
     next: EventIndex,
     notes: mpsc::UnboundedReceiver<Note>,
     note_sender: mpsc::UnboundedSender<Note>,
@@ -130,6 +132,7 @@ pub(crate) struct Task {
     walls: Option<Walls>,
     workspace: Option<Arc<Workspace>>,
     ours: Vec<Vec<u8>>,
+    habits: Habits,
     nonce: String,
     /// Takes our own markers out, where the shell writes some.
     sieve: Option<Sieve>,
@@ -148,6 +151,8 @@ pub(crate) struct Task {
     /// Keys with which the shell leaves its prompt, and when the last was typed.
     leaves: (usize, Instant),
     look_at: Option<Instant>,
+    /// When integration has taken too long.
+    late_at: Option<Instant>,
     looks: Looks,
     next: EventIndex,
     notes: mpsc::UnboundedReceiver<Note>,
@@ -277,6 +282,7 @@ impl Task {
             self.close_by(),
             self.abandoned_at(),
             self.handover_due(),
+            self.late_at,
             self.queue.due(),
             self.looks.due(),
             self.front.as_ref().and_then(Front::due),
@@ -320,6 +326,7 @@ impl Task {
         self.tend_front(now);
         self.tend_plain(now);
         self.tend_offer(now);
+        self.note_late(now);
         self.end_unanswered(now);
     }
 

@@ -17,6 +17,7 @@ use console::{ConsoleReader, ConsoleWriter};
 use facts::Facts;
 use glass_model::{EventIndex, Mode, SessionId};
 use glass_vt::console::Wish as ConsoleWish;
+use glass_vt::strip::{Strip, Stripped};
 use mirror::{MirrorReader, MirrorWriter};
 use std::sync::Arc;
 use terminal::{TerminalReader, TerminalWriter};
@@ -44,6 +45,17 @@ pub enum Access {
     ReadOnly,
 }
 
+/// What becomes of what programs want on the clipboard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clipboard {
+    /// It reaches a terminal that is typed into, and nobody who only watches or has
+    /// a console: their terminal would put there what an agent chose.
+    #[default]
+    Guarded,
+    /// It is in every view: the client asks the person.
+    Offered,
+}
+
 /// What a caller asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewSpec {
@@ -59,6 +71,8 @@ pub struct ViewSpec {
     pub from: EventIndex,
     /// How a console is to look.
     pub console: ConsoleWish,
+    /// What becomes of what programs want on the clipboard.
+    pub clipboard: Clipboard,
 }
 
 /// What a view says.
@@ -161,6 +175,7 @@ fn name(kind: ViewKind) -> &'static str {
 pub struct ViewReader {
     reader: Reader,
     facts: Arc<Facts>,
+    guard: Option<Strip>,
     /// Counts for as long as the view is open.
     _presence: Presence,
 }
@@ -187,16 +202,27 @@ impl ViewReader {
     /// The next thing to show; none when the view is over. Dropping the future
     /// loses nothing.
     pub async fn next(&mut self) -> Result<Option<Shown>, LookupError> {
-        let mut shown = match &mut self.reader {
-            Reader::Mirror(mirror) => mirror.next().await,
-            Reader::Console(console) => console.next().await,
-            Reader::Terminal(terminal) => terminal.next().await,
-        };
-        if let Ok(Some(Shown::Opened { name, icon, .. })) = &mut shown {
-            *name = self.facts.name();
-            *icon = self.facts.icon();
+        loop {
+            let mut shown = match &mut self.reader {
+                Reader::Mirror(mirror) => mirror.next().await,
+                Reader::Console(console) => console.next().await,
+                Reader::Terminal(terminal) => terminal.next().await,
+            };
+            match (&mut shown, &mut self.guard) {
+                (Ok(Some(Shown::Opened { name, icon, .. })), _) => {
+                    *name = self.facts.name();
+                    *icon = self.facts.icon();
+                }
+                (Ok(Some(Shown::Bytes { bytes, .. })), Some(guard)) => {
+                    *bytes = guarded(guard, bytes);
+                    if bytes.is_empty() {
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            return shown;
         }
-        shown
     }
 
     /// Whether input was refused and nobody has been told: for whoever lets go of this end
@@ -207,6 +233,13 @@ impl ViewReader {
             Reader::Console(_) | Reader::Terminal(_) => false,
         }
     }
+}
+
+/// What is left of the next bytes.
+fn guarded(guard: &mut Strip, bytes: &Bytes) -> Bytes {
+    let mut kept = Vec::with_capacity(bytes.len());
+    guard.push(bytes, |piece| kept.extend_from_slice(piece));
+    kept.into()
 }
 
 impl ViewWriter {
@@ -274,11 +307,14 @@ impl Engine {
                 why: "it is a terminal of its own",
             });
         }
+        let clipboard = spec.clipboard;
         let view = |reader: Reader, writer: Writer, kind: ViewKind| {
             let facts = Arc::new(Facts::new(self, caller, &session, kind));
+            let is_guarded = clipboard == Clipboard::Guarded && kind != ViewKind::Terminal;
             let reader = ViewReader {
                 reader,
                 facts: facts.clone(),
+                guard: is_guarded.then(|| Strip::new(Stripped::ClipboardAndQueries)),
                 _presence: self.arrive(caller, &session.id),
             };
             (reader, ViewWriter { writer, facts })

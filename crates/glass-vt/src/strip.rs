@@ -4,8 +4,9 @@
 //! A terminal that is asked for its cursor, colours or name answers into its
 //! input; whoever only watches must not. Sequences are left out whole, those
 //! that another one interrupts too: else what is left around a gap could become
-//! a sequence that nobody wrote. All other bytes pass unchanged and in order.
-//! What is held back is one unfinished sequence of at most [`HELD_BYTES_MAX`].
+//! a sequence that nobody wrote. Controls in the middle of one, which terminals
+//! obey or ignore, come before it or are left out. All other bytes pass unchanged
+//! and in order. What is held back is one unfinished sequence of at most [`HELD_BYTES_MAX`].
 
 mod questions;
 #[cfg(test)]
@@ -28,6 +29,9 @@ pub enum Stripped {
     Queries,
     /// Those, and shell markers.
     MarkersAndQueries,
+    /// Questions, and what a terminal would put on the clipboard or into a file.
+    /// For who only watches.
+    ClipboardAndQueries,
     /// Questions, and what has an effect beyond the screen: the clipboard,
     /// notifications, the bell. For what is shown again.
     EffectsAndQueries,
@@ -190,7 +194,7 @@ impl Strip {
 
     /// Adds a byte to the sequence that is held.
     fn hold(&mut self, byte: u8, pass: &mut impl FnMut(&[u8])) {
-        if byte == ENQ {
+        if byte == ENQ || self.passes_by(byte, pass) {
             return;
         }
         self.held.push(byte);
@@ -219,6 +223,27 @@ impl Strip {
         }
     }
 
+    /// Takes controls out of the middle of a sequence, where terminals obey or
+    /// ignore them and go on: else one of them would hide from us what the sequence
+    /// is. What is obeyed comes before the sequence, as it does in a terminal.
+    fn passes_by(&mut self, byte: u8, pass: &mut impl FnMut(&[u8])) -> bool {
+        let is_control = matches!(byte, 0x00..=0x1f | 0x7f) && !matches!(byte, CAN | SUB | ESC);
+        let is_obeyed = match self.state {
+            State::Escape | State::Control => true,
+            State::Device => false,
+            State::Os(start) if self.held[start..].iter().all(u8::is_ascii_digit) => {
+                return is_control && byte != BEL;
+            }
+            _ => return false,
+        };
+        let rings = byte == BEL && self.stripped == Stripped::EffectsAndQueries;
+        if is_control && is_obeyed && !rings && !matches!(byte, 0x00 | 0x7f) {
+            self.close_open(pass);
+            pass(&[byte]);
+        }
+        is_control
+    }
+
     fn after_escape(&mut self, byte: u8, pass: &mut impl FnMut(&[u8])) {
         match byte {
             b'[' => self.state = State::Control,
@@ -228,8 +253,6 @@ impl Strip {
             b'X' | b'^' | b'_' => self.drop_held(State::Dropping(Ends::Terminator), pass),
             // DECID asks what DA1 asks.
             b'Z' => self.drop_held(State::Ground, pass),
-            // Other controls do not end an escape sequence.
-            0x00..=0x1f | 0x7f => {}
             _ => self.pass_held(State::Ground, pass),
         }
     }
@@ -262,6 +285,9 @@ impl Strip {
         match self.stripped {
             Stripped::Queries => false,
             Stripped::MarkersAndQueries => matches!(number, b"133" | b"633"),
+            Stripped::ClipboardAndQueries => {
+                matches!(number, b"52" | b"1337" | b"5113" | b"5522")
+            }
             Stripped::EffectsAndQueries => {
                 matches!(
                     number,
@@ -287,7 +313,11 @@ impl Strip {
     fn drop_held(&mut self, next: State, pass: &mut impl FnMut(&[u8])) {
         self.held.clear();
         self.state = next;
-        // What follows must not become a part of a string that passed.
+        self.close_open(pass);
+    }
+
+    /// What follows must not become a part of a string that passed.
+    fn close_open(&mut self, pass: &mut impl FnMut(&[u8])) {
         if std::mem::take(&mut self.open) {
             pass(b"\x1b\\");
         }

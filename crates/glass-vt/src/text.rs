@@ -19,7 +19,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use budget::Budget;
+pub use budget::{Budget, Progress};
 pub use page::{Elision, Page, Reason};
 pub use severity::looks_like_error;
 pub use since::{ROWS_MAX, Since, compress_since};
@@ -53,7 +53,7 @@ impl Compressor {
     /// elisions are counted from the same beginning.
     pub fn new(budget: &Budget, offset: u64) -> Compressor {
         Compressor {
-            split: Split::new(budget.row_columns(), offset),
+            split: Split::within(budget, offset),
             stages: Stages {
                 matcher: None,
                 fold: Fold::new(offset),

@@ -12,6 +12,7 @@ mod environment;
 mod error;
 mod hooks;
 mod hosts;
+mod integration;
 mod layers;
 mod limits;
 mod nearest;
@@ -21,6 +22,7 @@ mod redaction;
 mod sandbox;
 mod settings;
 mod show;
+mod text;
 mod views;
 
 pub(crate) use environment::of_this_process as variables;
@@ -34,6 +36,7 @@ pub(crate) use settings::{
     CgroupUse, DaemonSettings, Listen, LogFormat, ModeName, SessionSettings, Settings, StartupName,
 };
 pub(crate) use show::render;
+pub(crate) use text::TextSettings;
 
 /// The configuration's JSON schema.
 pub(crate) fn schema() -> schemars::Schema {

@@ -5,5 +5,4 @@ export { habitVariables, isOlder, limited, lookOf, opensByItself } from './habit
 export { McpClient } from './mcp';
 export { inert, isBelow, isWhole, mirrorName, oneLine, said } from './names';
 export { NotFound, find } from './place';
-export { Unclipped } from './unclipped';
 export { View, WINDOW_BYTES } from './view';

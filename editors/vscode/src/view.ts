@@ -6,7 +6,6 @@ import type { Pseudoterminal, TerminalDimensions } from 'vscode';
 import type { Line, Listener } from '../../../web/src/line';
 import { FLASH_MS, RESIZE_REST_MS } from '../../../web/src/manners';
 import { Emitter } from './emitter';
-import { Unclipped } from './unclipped';
 
 /** Bytes that may be on their way to us. */
 export const WINDOW_BYTES = 1 << 20;
@@ -64,7 +63,6 @@ export class View implements Pseudoterminal {
   private line: ReturnType<Surroundings['line']> | null = null;
   private size = DEFAULT_SIZE;
   private decoder = new TextDecoder();
-  private unclipped = new Unclipped();
   /** Something is shown that the next replay has to take away. */
   private isUsed = false;
   private isOver = false;
@@ -169,7 +167,6 @@ export class View implements Pseudoterminal {
         if (this.isUsed) this.written.fire(RESET);
         this.isUsed = true;
         this.decoder = new TextDecoder();
-        this.unclipped = new Unclipped();
         this.unacknowledged = 0;
         break;
       case 'ready':
@@ -193,9 +190,7 @@ export class View implements Pseudoterminal {
 
   private show(bytes: Uint8Array): void {
     const text = this.decoder.decode(bytes, { stream: true });
-    // In a terminal of their own people may copy; what they only watch may not.
-    const shown = this.kind === 'terminal' ? text : this.unclipped.take(text);
-    if (shown !== '') this.written.fire(shown);
+    if (text !== '') this.written.fire(text);
     this.unacknowledged += bytes.length;
     this.ackTimer ??= setTimeout(() => this.acknowledge(), ACK_EVERY_MS);
   }

@@ -12,7 +12,7 @@ use axum::response::Response;
 use flow::Flow;
 use glass_model::{EventIndex, Mode};
 use glass_session::{
-    Access, Caller, SessionSpec, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter,
+    Access, Caller, Clipboard, SessionSpec, Shown, ViewKind, ViewReader, ViewSpec, ViewWriter,
 };
 use message::{Control, Init, View};
 use serde_json::{Value, json};
@@ -91,6 +91,10 @@ impl Watched {
             rows: init.rows,
             from: EventIndex(init.from_index),
             console: init.console.clone(),
+            clipboard: match init.clipboard {
+                true => Clipboard::Offered,
+                false => Clipboard::Guarded,
+            },
         };
         Ok(Watched {
             glass,

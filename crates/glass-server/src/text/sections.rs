@@ -1,7 +1,7 @@
 //! What tools wrote that were made to speak in events: the sections that their
 //! agents read.
 
-use super::{LINES_MAX, Output, PIECE_BYTES_MAX};
+use super::{Output, PIECE_BYTES_MAX};
 use glass_session::{LookupError, Sections};
 use glass_vt::text::{Budget, Compressor, Page};
 
@@ -48,10 +48,8 @@ impl Output {
         }
         sections.finish(&mut text);
         let budget = Budget {
-            lines_max: LINES_MAX,
             chars_max,
-            head_lines: None,
-            tail_lines: None,
+            ..self.engine.text_budget().clone()
         };
         let mut compressor = Compressor::new(&budget, 0);
         compressor.push(&text);

@@ -5,6 +5,7 @@ use super::begin::{PLANS_MAX, Prepared, WRONG_ROOM, full_message, tool_call_id};
 use super::own_terminal::{self, OwnTerminal};
 use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, RequestError, Style};
 use crate::failpoint;
+use crate::habits::appended;
 use crate::pipes::{self, Pair};
 use crate::sandbox::Setting;
 use crate::shell::{self, REQUEST_LABEL, STDIN_LABEL, StartError};
@@ -47,7 +48,9 @@ impl Actor {
         // output of every command.
         let shell = &self.session.shell;
         let argv = if self.is_plain(&execution) {
-            driver::plain_argv(shell, &execution.command)
+            let (command, number) = (&execution.command, execution.shell_id.0);
+            let command = appended(shell, &self.session.env, command, number);
+            driver::plain_argv(shell, &command)
         } else {
             driver::argv(shell, Startup::Nothing, Style::Once, &self.room.dir)
         };

@@ -5,6 +5,7 @@ use crate::actor::{Actor, Inheritance, Live, Parts, Trust, lock};
 use crate::context::{make_private, now_ms, set_variable, variable_name};
 use crate::errors::{CreateError, NoWalls};
 use crate::feed::Feed;
+use crate::habits::HabitWish;
 use crate::pty::may_type;
 use crate::sandbox::{check_restricts_nothing, has_walls};
 use crate::{driver, random, shells};
@@ -28,9 +29,12 @@ const SCROLLBACK_LINES_DEFAULT: u32 = 1_000;
 const COLS_DEFAULT: u32 = 80;
 const ROWS_DEFAULT: u32 = 30;
 
+/// Keeps what other terminals bring along for shells from speaking to ours.
+const VTE_VERSION: (&str, &str) = ("VTE_VERSION", "0");
+
 /// What keeps programs from waiting for a person where there is no terminal.
 /// Weaker than anything a caller or the configuration sets.
-pub(crate) const NON_INTERACTIVE: [(&str, &str); 7] = [
+pub(crate) const NON_INTERACTIVE: [(&str, &str); 8] = [
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("GH_PAGER", "cat"),
@@ -38,11 +42,15 @@ pub(crate) const NON_INTERACTIVE: [(&str, &str); 7] = [
     ("GIT_EDITOR", "true"),
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("NO_COLOR", "1"),
+    VTE_VERSION,
 ];
 
 /// What tells programs which terminal they have. As weak.
-pub(crate) const INTERACTIVE: [(&str, &str); 2] =
-    [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
+pub(crate) const INTERACTIVE: [(&str, &str); 3] = [
+    ("TERM", "xterm-256color"),
+    ("COLORTERM", "truecolor"),
+    VTE_VERSION,
+];
 
 /// What a caller asks for; empty or zero means the configured default.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +81,8 @@ pub struct SessionSpec {
     pub workspace_root: String,
     /// Which start files its shell reads.
     pub startup: Option<Startup>,
+    /// What is set for its shell.
+    pub habits: HabitWish,
     /// Where it runs: `local`, a host's name or its address; empty is wherever sessions
     /// go that do not say.
     pub host: String,
@@ -138,10 +148,11 @@ impl Engine {
     /// Makes a session and starts its shell.
     pub async fn create(&self, caller: &Caller, spec: SessionSpec) -> Result<Session, CreateError> {
         let ours = self.own_variables(&spec);
+        let habits = self.0.context.settings.habits.with(&spec.habits);
         let (session, workspace) = self.plan_session(caller, spec)?;
         self.context_commit(&session)?;
         if session.mode == Mode::Pty {
-            return self.begin_terminal(caller, session, ours).await;
+            return self.begin_terminal(caller, session, ours, habits).await;
         }
         let taken = (ours, Trust::default());
         self.spawn_actor(session.clone(), Some(workspace), EventIndex(0), taken, None)?;
@@ -277,6 +288,9 @@ impl Engine {
         };
         for (name, value) in defaults {
             set_variable(&mut env, name, value);
+        }
+        if !spec.ephemeral {
+            settings.habits.with(&spec.habits).apply(&mut env);
         }
         let extra = settings.extra_env.iter().chain(&spec.env);
         for (name, value) in extra {

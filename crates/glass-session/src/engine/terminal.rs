@@ -5,6 +5,7 @@ use crate::actor::Child;
 use crate::context::now_ms;
 use crate::errors::{CreateError, EngineError, ExecuteError, LookupError, NoWalls};
 use crate::feed::Feed;
+use crate::habits::Habits;
 use crate::pty::{self, Adoption, Beginning, Ready, TerminalHandle};
 use crate::state::never_ran;
 use crate::tag::Tag;
@@ -25,8 +26,11 @@ impl Engine {
         caller: &Caller,
         session: Session,
         ours: Vec<Vec<u8>>,
+        habits: Habits,
     ) -> Result<Session, CreateError> {
-        let began = self.try_begin_terminal(caller, &session, ours).await;
+        let began = self
+            .try_begin_terminal(caller, &session, ours, habits)
+            .await;
         if let Err(error) = began {
             let next = self.0.context.store.cursor(&session.id)?.next;
             self.end_terminal(&session, next, &[])?;
@@ -44,6 +48,7 @@ impl Engine {
         caller: &Caller,
         session: &Session,
         ours: Vec<Vec<u8>>,
+        habits: Habits,
     ) -> Result<(), CreateError> {
         let workspace = Arc::new(self.workspace_of(session)?);
         let policy = if session.is_elsewhere() {
@@ -57,6 +62,7 @@ impl Engine {
             policy,
             workspace: workspace.clone(),
             ours,
+            habits,
         };
         let ready = pty::begin(&self.0.context, beginning).await;
         let ready = ready.map_err(CreateError::Start)?;

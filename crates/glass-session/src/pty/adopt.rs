@@ -109,6 +109,7 @@ pub(crate) async fn adopt(context: &Arc<Context>, adoption: Adoption) -> Result<
             workspace,
             // What of it is ours is not known any more, so all of it may be.
             ours,
+            habits: context.settings.habits,
             next,
             notes,
             note_sender,

@@ -127,6 +127,16 @@ pub(super) fn remove_scripts(dir: &Path) {
         // The script has removed itself, as a rule.
         drop(std::fs::remove_file(dir.join(name)));
     }
+    remove_folder(dir);
+}
+
+/// Removes the folder that zsh was told of, once it has read what was there. Says
+/// whether it is gone.
+pub(super) fn remove_folder(dir: &Path) -> bool {
+    match std::fs::remove_dir(dir.join("zsh")) {
+        Ok(()) => true,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
 }
 
 fn name(startup: Startup) -> &'static str {

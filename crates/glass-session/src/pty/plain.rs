@@ -9,6 +9,7 @@ use super::walls::Walls;
 use crate::actor::tree_end;
 use crate::context::Context;
 use crate::driver;
+use crate::habits::appended;
 use crate::pipes;
 use crate::recording::{Begun, Recording, When};
 use crate::state::{never_ran, outcome_of, rejected};
@@ -125,6 +126,7 @@ impl Task {
             policy: self.execution.sandbox.clone(),
             workspace,
             ours: self.ours.clone(),
+            habits: self.habits,
         };
         let (context, order) = (self.context.clone(), execution.clone());
         tokio::spawn(async move {
@@ -391,7 +393,9 @@ async fn launch(
     let (err, child_err) = pipes::plain().map_err(said)?;
     let (gate_end, gate) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|error| error.to_string())?;
-    let argv = driver::plain_argv(&session.shell, &execution.command);
+    let (shell, number) = (&session.shell, execution.shell_id.0);
+    let command = appended(shell, &session.env, &execution.command, number);
+    let argv = driver::plain_argv(shell, &command);
     let name = format!("{}-{}", session.id, crate::random::nonce());
     let plan = LaunchPlan {
         program: argv.program,

@@ -14,6 +14,7 @@ use crate::actor::{Live, Message};
 use crate::context::{Context, make_private, now_ms, variable_name};
 use crate::feed::Feed;
 use crate::gate::SessionGate;
+use crate::habits::Habits;
 use crate::pty::{ORDERS_MAX, Order, TerminalHandle};
 use crate::recording::{Begun, Recording};
 use crate::sandbox::{Enclosure, Setting, has_walls};
@@ -21,7 +22,7 @@ use crate::shell::{WALLS_LABEL, existing_directory, walls_channel};
 use crate::tag::Tag;
 use glass_model::{
     Event, EventBody, EventIndex, Execution, LaunchPlan, Outcome, Phase, SandboxPolicy, Session,
-    ShellId,
+    ShellId, ShellKind,
 };
 use glass_sandbox::Workspace;
 use glass_spawn::{GATE_FD, Launch, Launched, terminal};
@@ -51,6 +52,8 @@ pub(crate) struct Beginning {
     pub(crate) workspace: Arc<Workspace>,
     /// What of the environment is our own.
     pub(crate) ours: Vec<Vec<u8>>,
+    /// What is set for its shell.
+    pub(crate) habits: Habits,
 }
 
 /// A task that is not running yet, and its first words.
@@ -65,9 +68,8 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
     make_private(&context.session_dir(session)).map_err(said)?;
     let size = size_of(session);
     let shell_id = context.store.next_shell_id();
-    // Not from a name that anybody could have made up.
-    let is_here = !session.is_elsewhere();
-    let nonce = (is_here && speaks(session.shell.kind)).then(crate::random::hex_128);
+    let silence = silence(session, &beginning.habits);
+    let nonce = silence.is_none().then(crate::random::hex_128);
     let place = Place {
         shell_id,
         size,
@@ -104,21 +106,29 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
             sizing: Sizing::new(size),
             walls,
             insight: Insight {
-                integration: match &nonce {
-                    Some(_) => "none: the shell is starting".to_owned(),
-                    None if !is_here => "none: the shell is on another host".to_owned(),
-                    None => "none: this shell does not mark its commands".to_owned(),
-                },
+                integration: format!("none: {}", silence.unwrap_or("the shell is starting")),
                 nonce,
                 ..Insight::default()
             },
             workspace: Some(beginning.workspace),
             ours: beginning.ours,
+            habits: beginning.habits,
             next: EventIndex(1),
             notes,
             note_sender,
         },
     })
+}
+
+/// Why a shell is not made to mark its commands; none where it is.
+pub(super) fn silence(session: &Session, habits: &Habits) -> Option<&'static str> {
+    match session.shell.kind {
+        _ if session.is_elsewhere() => Some("the shell is on another host"),
+        kind if !speaks(kind) => Some("this shell does not mark its commands"),
+        _ if !habits.integration => Some("it is switched off"),
+        ShellKind::Zsh if !habits.zdotdir => Some("the way through ZDOTDIR is switched off"),
+        _ => None,
+    }
 }
 
 impl Ready {
@@ -166,6 +176,9 @@ impl Ready {
             input_room: input_room.clone(),
             policy: parts.execution.sandbox.clone(),
         };
+        let is_awaited = parts.insight.nonce.is_some() && !parts.insight.beliefs.is_ready();
+        let wait = parts.habits.integration_wait();
+        let late_at = is_awaited.then(|| std::time::Instant::now() + wait);
         let mut task = Task {
             dir: parts.context.session_dir(&parts.session),
             context: parts.context,
@@ -179,6 +192,7 @@ impl Ready {
             walls: parts.walls,
             workspace: parts.workspace,
             ours: parts.ours,
+            habits: parts.habits,
             sieve: parts
                 .insight
                 .nonce
@@ -200,6 +214,7 @@ impl Ready {
             has_draft: false,
             leaves: (0, std::time::Instant::now()),
             look_at: None,
+            late_at,
             looks: crate::look::Looks::new(),
             next: parts.next,
             notes: parts.notes,

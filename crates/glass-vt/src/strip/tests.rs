@@ -134,6 +134,45 @@ fn effects_are_left_out_of_what_is_shown_again() {
 }
 
 #[test]
+fn who_only_watches_is_put_nothing_on_the_clipboard() {
+    for attack in [
+        "\x1b]52;c;aGk=\x07",
+        "\x1b]052;c;aGk=\x1b\\",
+        "\x1b]52;c;aGk=\x18",
+        "\x1b\x00]52;c;aGk=\x07",
+        "\x1b\x7f]52;c;aGk=\x07",
+        "\x1b]5\x002;c;aGk=\x07",
+        "\x1b]\n5\t2\x1f;c;aGk=\x07",
+        "\x1b]5\x7f2;c;aGk=\x07",
+        "\x1b]5\u{9d}2;c;aGk=\x07",
+        "\x1b]1337;CopyToClipboard=\x07",
+        "\x1b]5522;type=write\x07",
+    ] {
+        let stripped = Stripped::ClipboardAndQueries;
+        check(stripped, &format!("a{attack}b"), "ab");
+    }
+    let passed = "\x07\x1b]520;x\x07\x1b]9;4;1;50\x07\x1b]0;t\x07\x1b[31mx";
+    passes(Stripped::ClipboardAndQueries, passed);
+}
+
+#[test]
+fn controls_inside_a_sequence_hide_nothing_and_are_obeyed_before_it() {
+    let markers = Stripped::MarkersAndQueries;
+    check(markers, "a\x1b]6\x0033;D;0\x07b\x1b\x00]133;A\x07c", "abc");
+    let queries = Stripped::Queries;
+    check(queries, "a\x1b[1\x008tb\x1bP$\x00qm\x1b\\c", "abc");
+    check(
+        queries,
+        "\x1b[1\nm\x1b\r[2\x08mx",
+        "\n\x1b[1m\r\x08\x1b[2mx",
+    );
+    check(queries, "\x1b]0;t\x1b\n[1mx", "\x1b]0;t\x1b\\\n\x1b[1mx");
+    let effects = Stripped::EffectsAndQueries;
+    check(effects, "\x1b\x07[1\x07m", "\x1b[1m");
+    check(queries, "\x1b\x07[1\x07m", "\x07\x07\x1b[1m");
+}
+
+#[test]
 fn what_is_left_around_a_gap_becomes_no_sequence() {
     let markers = Stripped::MarkersAndQueries;
     check(markers, "\x1b]6\x1b_x\x1b\\33;A\x07", "33;A\x07");
@@ -171,12 +210,13 @@ fn markers(stream: &[u8]) -> usize {
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         prop::sample::select(
-            &b"\x1b\x1b\x1b[]P_Zcnq?;0163A\x07\\\x18\x05\xc2\x9b\x9c\x9d$ x\n"[..]
+            &b"\x1b\x1b\x1b[]P_Zcnq?;01635 2A\x07\\\x18\x05\xc2\x9b\x9c\x9d$ x\n\x00\x7f"[..]
         )
         .prop_map(|byte| vec![byte]),
         Just(b"\x1b]633;A\x07".to_vec()),
         Just(b"\x1b[6n".to_vec()),
         Just(b"\x1b]0;".to_vec()),
+        Just(b"\x1b]52".to_vec()),
         Just(b"\x1bP".to_vec()),
     ];
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
@@ -186,8 +226,37 @@ fn kinds() -> impl Strategy<Value = Stripped> {
     prop::sample::select(vec![
         Stripped::Queries,
         Stripped::MarkersAndQueries,
+        Stripped::ClipboardAndQueries,
         Stripped::EffectsAndQueries,
     ])
+}
+
+/// The numbers of the operating system commands in a stream, as xterm.js reads them:
+/// controls are ignored on the way, and whatever ends the string ends it.
+fn numbers(stream: &[u8]) -> Vec<String> {
+    let (mut found, mut escaped) = (Vec::new(), false);
+    let mut open: Option<String> = None;
+    for &byte in stream {
+        match byte {
+            // These abort it.
+            0x18 | 0x1a => (open, escaped) = (None, false),
+            0x07 | 0x1b => {
+                found.extend(open.take());
+                escaped = byte == 0x1b || (escaped && byte == 0x07);
+            }
+            0x00..=0x1f | 0x7f => {}
+            _ if open.is_some() => open.iter_mut().for_each(|text| text.push(char::from(byte))),
+            b']' if escaped => (open, escaped) = (Some(String::new()), false),
+            _ => escaped = false,
+        }
+    }
+    found.extend(open);
+    let number = |text: String| text.split(';').next().map(str::to_owned);
+    found.into_iter().filter_map(number).collect()
+}
+
+fn is(number: &str, one: u32) -> bool {
+    number.parse() == Ok(one)
 }
 
 proptest! {
@@ -213,5 +282,18 @@ proptest! {
     fn no_marker_passes(stream in stream()) {
         let out = strip(Stripped::MarkersAndQueries, [&stream[..]]);
         prop_assert_eq!(markers(&out), 0);
+    }
+
+    #[test]
+    fn nothing_that_passes_is_on_the_clipboard(stream in stream()) {
+        let out = strip(Stripped::ClipboardAndQueries, [&stream[..]]);
+        prop_assert!(!numbers(&out).iter().any(|number| is(number, 52)), "{:?}", out);
+    }
+
+    #[test]
+    fn nothing_that_passes_is_a_marker_in_a_browser(stream in stream()) {
+        let out = strip(Stripped::MarkersAndQueries, [&stream[..]]);
+        let marks = |number: &String| is(number, 133) || is(number, 633);
+        prop_assert!(!numbers(&out).iter().any(marks), "{:?}", out);
     }
 }

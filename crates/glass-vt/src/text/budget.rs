@@ -24,6 +24,18 @@ pub struct Budget {
     /// So many lines of the end; with `head_lines` absent, none of the
     /// beginning.
     pub tail_lines: Option<usize>,
+    /// What becomes of progress bars.
+    pub progress: Progress,
+}
+
+/// What becomes of a line that is written over and over, after a carriage return.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Progress {
+    /// It is its last state.
+    #[default]
+    Compressed,
+    /// Each of its states is a line.
+    Shown,
 }
 
 impl Default for Budget {
@@ -33,6 +45,7 @@ impl Default for Budget {
             chars_max: 100_000,
             head_lines: None,
             tail_lines: None,
+            progress: Progress::Compressed,
         }
     }
 }

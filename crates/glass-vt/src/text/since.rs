@@ -58,7 +58,7 @@ fn rows(bytes: &[u8], budget: &Budget) -> Option<Vec<String>> {
             rows.push(piece.text.to_owned());
         }
     };
-    let mut split = Split::new(budget.row_columns(), 0);
+    let mut split = Split::within(budget, 0);
     split.push(bytes, &mut sink);
     split.finish(&mut sink);
     (!is_too_long).then_some(rows)

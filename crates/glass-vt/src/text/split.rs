@@ -2,6 +2,7 @@
 
 use super::line::{self, Line};
 use super::row::{Ending, Piece};
+use super::{Budget, Progress};
 
 /// Columns that a tab can take. Every other byte takes one at most: wide
 /// characters have more bytes than columns.
@@ -30,6 +31,9 @@ pub(super) struct Split {
     begins_line: bool,
     /// Lines that begin before the current row.
     lines_before: u64,
+    progress: Progress,
+    /// The last byte was a carriage return that may end a line.
+    after_return: bool,
 }
 
 impl Split {
@@ -42,11 +46,47 @@ impl Split {
             row_start: offset,
             begins_line: true,
             lines_before: 0,
+            progress: Progress::Compressed,
+            after_return: false,
+        }
+    }
+
+    /// Rows under a budget.
+    pub(super) fn within(budget: &Budget, offset: u64) -> Split {
+        let progress = budget.progress;
+        Split {
+            progress,
+            ..Split::new(budget.row_columns(), offset)
         }
     }
 
     /// Reads the next piece and hands over every row that ends in it.
     pub(super) fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(Piece<'_>)) {
+        if self.progress == Progress::Compressed {
+            return self.push_lines(bytes, &mut sink);
+        }
+        let mut rest = bytes;
+        while let Some(first) = rest.first() {
+            if !matches!(first, b'\r' | b'\n') {
+                self.end_returned(&mut sink);
+            }
+            let found = memchr::memchr(b'\r', rest);
+            let end = found.map_or(rest.len(), |at| at + 1);
+            self.push_lines(&rest[..end], &mut sink);
+            self.after_return = found.is_some();
+            rest = &rest[end..];
+        }
+    }
+
+    /// Ends a line that a carriage return has ended.
+    fn end_returned(&mut self, sink: &mut impl FnMut(Piece<'_>)) {
+        if std::mem::take(&mut self.after_return) {
+            self.end_line(Ending::Newline, sink);
+            self.next_row(self.offset, true);
+        }
+    }
+
+    fn push_lines(&mut self, bytes: &[u8], mut sink: impl FnMut(Piece<'_>)) {
         let mut at = 0;
         for newline in memchr::memchr_iter(b'\n', bytes) {
             let raw = &bytes[at..newline];
@@ -69,6 +109,7 @@ impl Split {
         raw_bytes: u64,
         mut sink: impl FnMut(Piece<'_>),
     ) {
+        self.end_returned(&mut sink);
         let end = self.offset + raw_bytes;
         let mut line = std::mem::replace(&mut self.line, Line::new(0));
         line.feed(text, self.offset, |text, at| {

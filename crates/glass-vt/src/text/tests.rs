@@ -53,7 +53,7 @@ fn rows_of(output: &[u8], budget: &Budget) -> Vec<Whole> {
             begins_line: piece.begins_line,
         });
     };
-    let mut split = Split::new(budget.row_columns(), 0);
+    let mut split = Split::within(budget, 0);
     split.push(output, &mut sink);
     split.finish(&mut sink);
     rows

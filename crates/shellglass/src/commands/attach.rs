@@ -147,6 +147,8 @@ async fn open(
         rows,
         read_only: !arguments.write,
         view: view.into(),
+        // The terminal outside would obey without a question.
+        clipboard: false,
     };
     // The channel is new and has room.
     let _ = sender.try_send(message(Input::Open(open)));

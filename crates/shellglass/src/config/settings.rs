@@ -7,10 +7,12 @@ use super::commands::CommandSettings;
 use super::console::ConsoleSettings;
 use super::hooks::HookSettings;
 use super::hosts::HostSettings;
+use super::integration::IntegrationSettings;
 use super::limits::LimitSettings;
 use super::policy::{ApprovalSettings, PolicySettings};
 use super::redaction::RedactionSettings;
 use super::sandbox::SandboxSettings;
+use super::text::TextSettings;
 use super::views::ViewSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -27,6 +29,9 @@ pub(crate) struct Settings {
     pub daemon: DaemonSettings,
     /// What a session is like when its maker does not say.
     pub session: SessionSettings,
+    /// How shells tell what they do, and what is set for them. A session can be made
+    /// otherwise.
+    pub integration: IntegrationSettings,
     /// What holds for commands of agents that do not say otherwise.
     pub commands: CommandSettings,
     /// Every bound. A project can only narrow these.
@@ -47,6 +52,8 @@ pub(crate) struct Settings {
     pub adapters: AdapterSettings,
     /// How the console of a pipe or line session looks.
     pub console: ConsoleSettings,
+    /// What a model is shown of output, where its call does not say.
+    pub text: TextSettings,
     /// Other machines that sessions can be on.
     pub hosts: HostSettings,
     /// What closing a view means for its session.

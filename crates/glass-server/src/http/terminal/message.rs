@@ -24,6 +24,8 @@ pub(super) struct Init {
     pub(super) console: ConsoleWish,
     /// What a mirror shows before the first command runs; empty for nothing.
     pub(super) command: String,
+    /// Whether what programs want on the clipboard is in every view.
+    pub(super) clipboard: bool,
 }
 
 /// How it wants to see it.
@@ -79,6 +81,7 @@ impl Init {
             window_bytes: number(&message, "windowBytes")?,
             console: console(&message)?,
             command: text_of(&message, "command", ANNOUNCED_BYTES_MAX)?.unwrap_or_default(),
+            clipboard: message.get("clipboard") == Some(&Value::Bool(true)),
         })
     }
 }

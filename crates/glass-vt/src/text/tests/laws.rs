@@ -1,7 +1,7 @@
 //! What holds for any output and any budget.
 
 use super::{budget, rows_of, text_from_elisions};
-use crate::text::{Budget, Compressor, compress, looks_like_error};
+use crate::text::{Budget, Compressor, Progress, compress, looks_like_error};
 use proptest::prelude::*;
 
 /// Output with everything that programs do to lines.
@@ -50,12 +50,14 @@ fn budgets() -> impl Strategy<Value = Budget> {
     let lines = prop_oneof![0usize..12, 12usize..80, Just(500)];
     let chars = prop_oneof![0usize..300, 300usize..3_000, Just(100_000)];
     let asked = prop_oneof![3 => Just(None), 1 => (0usize..20).prop_map(Some)];
-    (lines, chars, asked.clone(), asked).prop_map(
-        |(lines_max, chars_max, head_lines, tail_lines)| Budget {
+    let progress = prop::sample::select(vec![Progress::Compressed, Progress::Shown]);
+    (lines, chars, asked.clone(), asked, progress).prop_map(
+        |(lines_max, chars_max, head_lines, tail_lines, progress)| Budget {
             lines_max,
             chars_max,
             head_lines,
             tail_lines,
+            progress,
         },
     )
 }

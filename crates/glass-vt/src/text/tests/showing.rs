@@ -2,7 +2,7 @@
 
 use super::{budget, numbered, text_of};
 use crate::corpus;
-use crate::text::{Budget, Compressor, Reason, clean, compress};
+use crate::text::{Budget, Compressor, Progress, Reason, clean, compress};
 
 fn check(raw: &str, expected: &str) {
     assert_eq!(clean(raw.as_bytes()), expected, "{raw:?}");
@@ -134,6 +134,29 @@ fn a_progress_bar_without_end_is_one_line() {
     let page = compress(output.as_bytes(), &Budget::default());
     assert_eq!(page.text, "progress 199999");
     assert_eq!(page.elisions, []);
+}
+
+#[test]
+fn a_progress_bar_is_its_last_state_or_all_of_them() {
+    let output = "0%\r50%\r\r100%\r\ndone\r\n\r\nlast\r";
+    let shown = Budget {
+        progress: Progress::Shown,
+        ..Budget::default()
+    };
+    assert_eq!(text_of(output, &Budget::default()), "100%\ndone\n\nlast");
+    assert_eq!(text_of(output, &shown), "0%\n50%\n100%\ndone\n\nlast");
+    let whole = compress(output.as_bytes(), &shown);
+    for size in 1..5 {
+        let mut compressor = Compressor::new(&shown, 0);
+        let pieces = output.as_bytes().chunks(size);
+        pieces.for_each(|piece| compressor.push(piece));
+        assert_eq!(compressor.finish(), whole, "pieces of {size}");
+    }
+    // The name of a secret begins a line, too.
+    let mut compressor = Compressor::new(&shown, 0);
+    compressor.push(b"50%\r");
+    compressor.push_for(b"[x]", 9);
+    assert_eq!(compressor.finish().text, "50%\n[x]");
 }
 
 #[test]

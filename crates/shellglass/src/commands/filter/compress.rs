@@ -4,7 +4,7 @@ use super::pieces;
 use crate::error::Failure;
 use crate::stdout::{self, Reader};
 use clap::Args;
-use glass_vt::text::{Budget, Compressor};
+use glass_vt::text::{Budget, Compressor, Progress};
 use std::process::ExitCode;
 
 /// Applies carriage returns, backspaces and escape sequences as a terminal
@@ -24,6 +24,9 @@ pub(crate) struct Compress {
     /// Print so many lines of the end.
     #[arg(long, value_name = "N")]
     pub tail: Option<usize>,
+    /// Print every state of a progress bar, not only its last.
+    #[arg(long)]
+    pub progress: bool,
 }
 
 /// Filters until the input ends.
@@ -33,6 +36,10 @@ pub(super) fn filter(arguments: &Compress) -> Result<ExitCode, Failure> {
         chars_max: arguments.chars,
         head_lines: arguments.head,
         tail_lines: arguments.tail,
+        progress: match arguments.progress {
+            true => Progress::Shown,
+            false => Progress::Compressed,
+        },
     };
     let mut compressor = Compressor::new(&budget, 0);
     pieces::each(|piece| {

@@ -16,6 +16,7 @@ use super::state::{State, Waiting};
 use super::words;
 use crate::client::Client;
 use crate::commands::run::resume::fresh_key;
+use crate::config::TextSettings;
 use crate::error::Failure;
 use rmcp::RoleServer;
 use rmcp::model::{InputRequests, InputResponses};
@@ -58,8 +59,8 @@ struct Asked {
 }
 
 impl Asked {
-    fn new(arguments: &Execute) -> Result<Asked, Failure> {
-        let mut look = Look::new(arguments.max_chars);
+    fn new(settings: &TextSettings, arguments: &Execute) -> Result<Asked, Failure> {
+        let mut look = Look::new(settings, arguments.max_chars);
         look.events = sections::tool_of(&arguments.command);
         look.budget.head_lines = arguments.head.map(|lines| lines as usize);
         look.budget.tail_lines = arguments.tail.map(|lines| lines as usize);
@@ -91,7 +92,7 @@ pub(super) async fn execute(
     context: &RequestContext<RoleServer>,
 ) -> Result<Answer, Failure> {
     check(state, &arguments)?;
-    let asked = Asked::new(&arguments)?;
+    let asked = Asked::new(&state.settings.text, &arguments)?;
     let _turn = state.turn(context).await?;
     let client = client_name(context);
     let mut note = "";

@@ -4,20 +4,15 @@ use super::output::Stretch;
 use super::results::Shown;
 use super::sections::readable;
 use super::state::State;
+use crate::config::TextSettings;
 use glass_adapt::Tool;
 use glass_vt::text::{Budget, Compressor, Page};
 use regex::Regex;
 use std::time::{Duration, Instant};
 use tonic::Status;
 
-/// Characters of output in an answer, unless asked otherwise.
-pub(super) const CHARS_DEFAULT: u32 = 16_000;
-
 /// Most characters of output in an answer.
 pub(super) const CHARS_MAX: u32 = 400_000;
-
-/// Lines of output in an answer: the characters are what counts.
-const LINES_MAX: usize = 10_000;
 
 /// Longest notice of what was not kept: two numbers of 20 digits and the words.
 const NOTICE_CHARS_MAX: usize = 100;
@@ -35,16 +30,13 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// So many characters at most.
-    pub(super) fn new(max_chars: Option<u32>) -> Look {
-        let chars = max_chars.unwrap_or(CHARS_DEFAULT).min(CHARS_MAX);
+    /// As configured, but so many characters at most where a call says that.
+    pub(super) fn new(settings: &TextSettings, max_chars: Option<u32>) -> Look {
+        let mut budget = Budget::from(settings);
+        let chars = max_chars.unwrap_or(settings.characters_max).min(CHARS_MAX);
+        budget.chars_max = chars as usize;
         Look {
-            budget: Budget {
-                lines_max: LINES_MAX,
-                chars_max: chars as usize,
-                head_lines: None,
-                tail_lines: None,
-            },
+            budget,
             only: None,
             events: None,
         }
@@ -185,19 +177,21 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::Look;
+    use crate::config::TextSettings;
 
     #[test]
     fn a_look_keeps_to_its_budget_and_its_pattern() {
         let text: String = (0..10_000).map(|n| format!("line {n}\n")).collect();
-        let shown = Look::new(Some(2_000)).at(text.as_bytes());
+        let usual = TextSettings::default();
+        let shown = Look::new(&usual, Some(2_000)).at(text.as_bytes());
         assert!(shown.output.chars().count() <= 2_000);
         assert!(shown.truncated);
         assert_eq!(shown.next_offset, text.len() as u64);
-        let mut only = Look::new(None);
+        let mut only = Look::new(&usual, None);
         only.only = Some(regex::Regex::new("99$").expect("a pattern"));
         let shown = only.at(b"98\n99\n100\n");
         assert!(shown.output.contains("99\n") && !shown.output.contains("100\n"));
-        let nothing = Look::new(Some(0)).at(text.as_bytes());
+        let nothing = Look::new(&usual, Some(0)).at(text.as_bytes());
         assert_eq!((nothing.output.as_str(), nothing.truncated), ("", true));
     }
 }

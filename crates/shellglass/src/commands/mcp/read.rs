@@ -6,7 +6,7 @@ use super::answer::{Answer, Went};
 use super::arguments::{self, Read};
 use super::execute::YIELD_MS_MAX;
 use super::output::{PIECE_BYTES_MAX, Stretch};
-use super::pages::{CHARS_DEFAULT, CHARS_MAX, Look};
+use super::pages::{CHARS_MAX, Look};
 use super::results::{ReadBack, Shown};
 use super::sections;
 use super::state::State;
@@ -37,8 +37,9 @@ pub(super) async fn read(
     }
 }
 
-fn chars_max(arguments: &Read) -> usize {
-    arguments.max_chars.unwrap_or(CHARS_DEFAULT).min(CHARS_MAX) as usize
+fn chars_max(state: &State, arguments: &Read) -> usize {
+    let usual = state.settings.text.characters_max;
+    arguments.max_chars.unwrap_or(usual).min(CHARS_MAX) as usize
 }
 
 /// What was not shown yet, shortened.
@@ -48,7 +49,7 @@ pub(super) async fn fresh(state: &State, arguments: &Read) -> Result<Answer, Fai
     if let Some(wait_ms) = arguments.wait_ms {
         state.piece(id, from, 1, wait_ms.min(YIELD_MS_MAX)).await?;
     }
-    let mut look = Look::new(arguments.max_chars);
+    let mut look = Look::new(&state.settings.text, arguments.max_chars);
     if let Some(lines) = arguments.lines {
         look.budget.lines_max = lines as usize;
     }
@@ -73,7 +74,7 @@ pub(super) async fn fresh(state: &State, arguments: &Read) -> Result<Answer, Fai
 /// Exactly what stands at an offset, and where to go on.
 async fn window(state: &State, arguments: &Read, offset: u64) -> Result<Answer, Failure> {
     let id = arguments.shell_id;
-    let most = chars_max(arguments);
+    let most = chars_max(state, arguments);
     let bytes_max = (most as u64).clamp(1, PIECE_BYTES_MAX);
     let wait_ms = arguments.wait_ms.unwrap_or(0).min(YIELD_MS_MAX);
     let piece = state.piece(id, offset, bytes_max, wait_ms).await?;
@@ -140,7 +141,7 @@ fn cut(bytes: &[u8], lines: Option<u32>, chars_max: usize, is_last: bool) -> (St
 async fn searched(state: &State, arguments: &Read, regex: regex::Regex) -> Result<Answer, Failure> {
     let id = arguments.shell_id;
     let from = arguments.offset.unwrap_or(0);
-    let mut search = Search::new(regex, from, arguments.lines, chars_max(arguments));
+    let mut search = Search::new(regex, from, arguments.lines, chars_max(state, arguments));
     let mut at = from;
     let last = loop {
         let piece = state.piece(id, at, PIECE_BYTES_MAX, 0).await?;

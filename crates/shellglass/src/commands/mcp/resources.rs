@@ -85,7 +85,9 @@ pub(super) async fn read(state: &State, uri: &str) -> Result<Option<ResourceCont
             contents.with_mime_type("application/json")
         }
         Some(About::Output(shell_id)) => {
-            let shown = state.page(shell_id, 0, &Look::new(None)).await?;
+            let shown = state
+                .page(shell_id, 0, &Look::new(&state.settings.text, None))
+                .await?;
             ResourceContents::text(shown.output, uri)
         }
     };

@@ -72,7 +72,9 @@ pub(super) async fn wait(
         answer = state.wait(request) => answer?,
         () = reports => timed_out(),
     };
-    let shown = state.page(id, known.shown, &Look::new(None)).await?;
+    let shown = state
+        .page(id, known.shown, &Look::new(&state.settings.text, None))
+        .await?;
     state.note(id, |known| known.shown = shown.next_offset);
     let now = state.piece(id, shown.next_offset, 1, 0).await?;
     let waited = Waited {

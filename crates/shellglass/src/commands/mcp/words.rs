@@ -187,7 +187,7 @@ mod tests {
             cwd: String,
         ) {
             let executed = Executed {
-                shown: Look::new(max_chars).at(&parts.concat()),
+                shown: Look::new(&crate::config::TextSettings::default(), max_chars).at(&parts.concat()),
                 cwd: Some(cwd),
                 ..Executed::default()
             };

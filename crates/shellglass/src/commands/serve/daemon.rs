@@ -14,7 +14,7 @@ use glass_model::Limits;
 use glass_proto::{json, parsing_result, sandbox_to_wire};
 use glass_server::{Listening, Options, Tcp, Tokens};
 use glass_session::{
-    Adapting, ConsoleManner, Engine, Hosts, Redaction, Settings, Timeouts, Wording,
+    Adapting, ConsoleManner, Engine, Habits, Hosts, Redaction, Settings, Timeouts, Wording,
 };
 use glass_spawn::{Keeper, KeeperEvent, start_keeper};
 use glass_store::{OpenError, Store};
@@ -212,6 +212,8 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
         redaction: redaction(plan)?,
         adapting: adapting(plan)?,
         timeouts: Timeouts::from(&plan.settings.commands),
+        habits: Habits::from(&plan.settings.integration),
+        text: (&plan.settings.text).into(),
         console: ConsoleManner::from(&plan.settings.console),
         dispose_after_close: plan.settings.views.dispose_after_close(),
         hosts: hosts(plan)?,
