@@ -123,6 +123,9 @@ fn a_progress_bar_becomes_its_last_state() {
     bar.push_str("\ndone\n");
     let text = filtered(&["compress"], [bar.as_bytes()]).quiet();
     assert_eq!(text, "loading 100%\ndone\n");
+    let text = filtered(&["compress", "--progress"], [bar.as_bytes()]).quiet();
+    assert!(text.contains("loading 7%\nloading 8%\n"), "{text}");
+    assert!(text.ends_with("loading 100%\ndone\n"), "{text}");
 }
 
 #[test]

@@ -2,10 +2,12 @@
 //! are terminals themselves.
 
 mod attach;
+mod clipboard;
 mod commands;
 mod console;
 mod crash;
 mod desk;
+mod habits;
 mod inside;
 mod integration;
 mod judged;
