@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 import {
-  View, WINDOW_BYTES, habitVariables, isBelow, isOlder, isWhole, limited, lookOf, mirrorName, oneLine,
-  opensByItself, said,
+  View, WINDOW_BYTES, habitsOf, isBelow, isOlder, isWhole, limited, lookOf, mirrorName, oneLine,
+  opensByItself, readingVariables, said,
 } from '../../editors/vscode/dist/testable.mjs';
 
 const recorded = JSON.parse(readFileSync(new URL('recorded.json', import.meta.url)));
@@ -241,12 +241,10 @@ test('names and messages have no links, no pictures and no Markdown that hides',
 });
 
 test('settings mean what they say for shells, consoles, tools and what opens by itself', () => {
-  const off = { clearsEndOfLineMark: false, ohMyZsh: false, powerlevel10k: false, delayMs: 0 };
-  assert.deepEqual(habitVariables(off), {});
-  assert.deepEqual(habitVariables({ clearsEndOfLineMark: true, ohMyZsh: true, powerlevel10k: true, delayMs: 50 }), {
-    PROMPT_EOL_MARK: '', ITERM_SHELL_INTEGRATION_INSTALLED: 'Yes', POWERLEVEL9K_TERM_SHELL_INTEGRATION: 'true',
-    PROMPT_COMMAND: 'sleep 0.05',
-  });
+  assert.deepEqual(habitsOf({ integration: undefined, zshOhMyZsh: undefined }), {});
+  const set = { integration: false, integrationTimeoutMs: 0, zshZdotdir: false, zshOhMyZsh: true, promptDelayMs: 50, powershellCounter: true };
+  assert.deepEqual(habitsOf({ ...set, zshClearEndOfLineMark: false }), { habits: { ...set, zshClearEolMark: false } });
+  assert.deepEqual([readingVariables({}), readingVariables({ compressProgress: false })], [{}, { SHELLGLASS_TEXT_COMPRESS_PROGRESS: 'false' }]);
   assert.deepEqual(lookOf({ prompt: 'configured', promptTemplate: '', hiddenEcho: '', showExit: 'configured' }), {});
   assert.deepEqual(lookOf({ prompt: 'on', promptTemplate: '> ', hiddenEcho: 'off', showExit: 'on' }), {
     prompt: true, promptTemplate: '> ', hiddenEcho: false, showExit: true,

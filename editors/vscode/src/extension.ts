@@ -11,7 +11,7 @@ import { Hub } from './hub';
 import { McpClient } from './mcp';
 import { inert, mirrorName, oneLine, said } from './names';
 import { NotFound, find } from './place';
-import { askForToken, binary, wanted } from './settings';
+import { askForToken, binary, toolVariables, wanted } from './settings';
 import { statusItem } from './status';
 import { Terminals } from './terminals';
 import { registerMcp, registerTools } from './tools';
@@ -36,7 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const approvals = new Approvals(daemon, hub);
   const version = String(context.extension.packageJSON.version);
   const folder = () => vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-  const client = new McpClient(binary, folder, version);
+  const client = new McpClient(binary, folder, version, toolVariables);
   const acts = new Acts(daemon);
   context.subscriptions.push(
     hub, terminals, tree, approvals, statusItem(hub),

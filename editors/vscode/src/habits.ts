@@ -1,27 +1,36 @@
 // What settings mean for shells and for tools. Pure.
 
-import type { Session } from '../../../web/src/contract';
+import type { Session, ShellHabits } from '../../../web/src/contract';
 import { isBelow } from './names';
 import type { Look } from './view';
 
-/** What is set for the shells of new sessions. */
+/** What is set for the shells of new sessions; what is not set is as the daemon is configured. */
 export interface Habits {
-  /** Whether zsh marks no line that has no end. */
-  clearsEndOfLineMark: boolean;
-  ohMyZsh: boolean;
-  powerlevel10k: boolean;
-  /** How long a shell waits before each prompt. */
-  delayMs: number;
+  integration?: boolean | undefined;
+  integrationTimeoutMs?: number | undefined;
+  zshZdotdir?: boolean | undefined;
+  zshClearEndOfLineMark?: boolean | undefined;
+  zshOhMyZsh?: boolean | undefined;
+  zshPowerlevel10k?: boolean | undefined;
+  promptDelayMs?: number | undefined;
+  powershellCounter?: boolean | undefined;
 }
 
-/** The variables by which shells and what people load into them know of it. */
-export function habitVariables(habits: Habits): Record<string, string> {
-  return {
-    ...(habits.clearsEndOfLineMark ? { PROMPT_EOL_MARK: '' } : {}),
-    ...(habits.ohMyZsh ? { ITERM_SHELL_INTEGRATION_INSTALLED: 'Yes' } : {}),
-    ...(habits.powerlevel10k ? { POWERLEVEL9K_TERM_SHELL_INTEGRATION: 'true' } : {}),
-    ...(habits.delayMs > 0 ? { PROMPT_COMMAND: `sleep ${habits.delayMs / 1000}` } : {}),
-  };
+/** What a new session is asked for then. Nothing is said of what is not set, which older daemons would not know. */
+export function habitsOf({ zshClearEndOfLineMark, ...others }: Habits): { habits?: ShellHabits } {
+  const all: ShellHabits = { ...others, zshClearEolMark: zshClearEndOfLineMark } as ShellHabits;
+  const set = Object.entries(all).filter(([, value]) => value !== undefined);
+  return set.length === 0 ? {} : { habits: Object.fromEntries(set) };
+}
+
+/** What is set for what models read; it is told by the environment of what they are given tools by. */
+export interface Reading {
+  compressProgress?: boolean | undefined;
+}
+
+/** The variables by which `shellglass mcp` is told. */
+export function readingVariables({ compressProgress }: Reading): Record<string, string> {
+  return compressProgress === undefined ? {} : { SHELLGLASS_TEXT_COMPRESS_PROGRESS: String(compressProgress) };
 }
 
 /** What is set for the tools of models; 0 is as the tools have it. */

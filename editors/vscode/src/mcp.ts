@@ -28,6 +28,7 @@ export class McpClient {
     private readonly binary: () => string,
     private readonly directory: () => string | undefined,
     private readonly version: string,
+    private readonly variables: () => Record<string, string> = () => ({}),
   ) {}
 
   /** Calls a tool. An abort cancels the call, and the command with it. */
@@ -53,7 +54,8 @@ export class McpClient {
 
   private async start(): Promise<void> {
     const cwd = this.directory();
-    const child = spawn(this.binary(), ['mcp'], { ...(cwd === undefined ? {} : { cwd }), stdio: 'pipe' });
+    const env = { ...process.env, ...this.variables() };
+    const child = spawn(this.binary(), ['mcp'], { ...(cwd === undefined ? {} : { cwd }), env, stdio: 'pipe' });
     this.child = child;
     let held = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

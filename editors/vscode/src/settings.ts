@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import type { CreateSessionRequest, SessionMode } from '../../../web/src/contract';
 import type { Sparse } from '../../../web/src/taking';
 import type { Wanted } from './place';
-import { type AutoOpen, type Limits, habitVariables, lookOf } from './habits';
+import { type AutoOpen, type Limits, habitsOf, lookOf, readingVariables } from './habits';
 import type { Kind, Look } from './view';
 
 const TOKEN_SECRET = 'shellglass.token';
@@ -67,14 +67,29 @@ const MODES: Record<string, SessionMode> = {
   auto: 'SESSION_MODE_AUTO', line: 'SESSION_MODE_LINE', pipe: 'SESSION_MODE_PIPE',
 };
 
-function shellVariables(): Record<string, string> {
-  const settings = vscode.workspace.getConfiguration('shellglass.shell');
-  return habitVariables({
-    clearsEndOfLineMark: settings.get<boolean>('zshClearEndOfLineMark', true),
-    ohMyZsh: settings.get<boolean>('zshOhMyZsh', true),
-    powerlevel10k: settings.get<boolean>('zshPowerlevel10k', false),
-    delayMs: settings.get<number>('promptDelayMs', 0),
+/** What the person has set; nothing where it is the default. */
+function chosen<Value>(section: string, key: string): Value | undefined {
+  const known = vscode.workspace.getConfiguration(`shellglass.${section}`).inspect<Value>(key);
+  return known?.workspaceFolderValue ?? known?.workspaceValue ?? known?.globalValue;
+}
+
+/** What is asked for new sessions about their shells. */
+function shellHabits() {
+  return habitsOf({
+    integration: chosen('shell', 'integration'),
+    integrationTimeoutMs: chosen('shell', 'integrationTimeoutMs'),
+    zshZdotdir: chosen('shell', 'zshZdotdir'),
+    zshClearEndOfLineMark: chosen('shell', 'zshClearEndOfLineMark'),
+    zshOhMyZsh: chosen('shell', 'zshOhMyZsh'),
+    zshPowerlevel10k: chosen('shell', 'zshPowerlevel10k'),
+    promptDelayMs: chosen('shell', 'promptDelayMs'),
+    powershellCounter: chosen('shell', 'powershellCounter'),
   });
+}
+
+/** What `shellglass mcp` is started with for models in the editor. */
+export function toolVariables(): Record<string, string> {
+  return readingVariables({ compressProgress: chosen('tools', 'compressProgress') });
 }
 
 /** How consoles look. */
@@ -108,7 +123,8 @@ export function newSession(kind: Kind): Sparse<CreateSessionRequest> {
     mode: kind === 'terminal' ? 'SESSION_MODE_PTY' : mode,
     shell: settings.get<string>('session.shell', ''),
     startup: settings.get<string>('session.startup', ''),
-    env: { ...shellVariables(), ...settings.get<Record<string, string>>('session.env', {}) },
+    env: settings.get<Record<string, string>>('session.env', {}),
+    ...shellHabits(),
     scrollback: settings.get<number>('session.scrollback', 0),
     // A daemon elsewhere has other folders.
     workingDirectory: folder === undefined || isElsewhere() ? '' : folder.uri.fsPath,

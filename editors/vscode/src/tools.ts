@@ -5,7 +5,7 @@
 import * as vscode from 'vscode';
 import { limited } from './habits';
 import type { McpClient } from './mcp';
-import { binary, isElsewhere, offersMcp, offersTools, toolLimits } from './settings';
+import { binary, isElsewhere, offersMcp, offersTools, toolLimits, toolVariables } from './settings';
 
 /** The tools of `shellglass mcp` that are offered, and how the editor calls them. */
 export const TOOLS = ['execute_command', 'read_output', 'wait', 'cancel'];
@@ -44,7 +44,7 @@ export function registerMcp(version: string): vscode.Disposable[] {
   const provider: vscode.McpServerDefinitionProvider = {
     provideMcpServerDefinitions: () => {
       if (isElsewhere()) return [];
-      const server = new vscode.McpStdioServerDefinition('Shellglass', binary(), ['mcp'], {}, version);
+      const server = new vscode.McpStdioServerDefinition('Shellglass', binary(), ['mcp'], toolVariables(), version);
       const folder = vscode.workspace.workspaceFolders?.[0];
       if (folder !== undefined) server.cwd = folder.uri;
       return [server];
