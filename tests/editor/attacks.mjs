@@ -25,7 +25,9 @@ async function hoverOf(target) {
 test('no name, command or output of an agent is a link, an icon, an element or on the clipboard', async () => {
   const id = await daemon.session(`evil ${HOSTILE}`, 'person', { taskId: HOSTILE, mode: 'SESSION_MODE_LINE' });
   await page.evaluate(() => navigator.clipboard.writeText('mine'));
-  const clip = `printf '\\033]52;c;${Buffer.from('theirs').toString('base64')}\\007'`;
+  // Plainly, and behind controls that a terminal ignores.
+  const ways = ['\\033]52', '\\033\\000]52', '\\033]5\\0002', '\\033\\r]052'];
+  const clip = ways.map((way) => `printf '${way};c;${Buffer.from('theirs').toString('base64')}\\007'`).join('; ');
   const running = daemon.run(id, `: $(flame) '${HOSTILE}'; ${clip}; echo it is out; sleep 1000`);
   await untilRow(page, 'its output', (row) => row === 'it is out');
   // What it runs is the name of its terminal: all of that is seen there.

@@ -22,8 +22,8 @@ export function missing() {
 }
 
 export class Editor {
-  /** Installs the extension and serves the editor; `environment` is the daemon's. */
-  static async start(environment, settings) {
+  /** Installs the extension and others and serves the editor; `environment` is the daemon's. */
+  static async start(environment, settings, others = []) {
     const editor = new Editor();
     editor.home = mkdtempSync('/tmp/sg-editor-');
     editor.folder = `${editor.home}/folder`;
@@ -47,7 +47,8 @@ export class Editor {
       mkdirSync(`${editor.home}/${folder}`, { recursive: true });
     }
     editor.set({});
-    await promisify(execFile)(node, [entry, ...editor.flags, '--install-extension', vsix], { env: editor.environment });
+    const installed = [vsix, ...others].flatMap((path) => ['--install-extension', path]);
+    await promisify(execFile)(node, [entry, ...editor.flags, ...installed], { env: editor.environment });
     await editor.serve();
     editor.browser = await Browser.open();
     return editor;

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clipboard, rows as pageRows, select } from '../web/browser.mjs';
 import { until } from '../web/daemon.mjs';
 import { command, lives, rows, tried, untilRow, vsix } from './editor.mjs';
+import { probed } from './probe.mjs';
 import { daemon, editor, focusTerminal, nextPort, page, toast } from './scene.mjs';
 // Registered before what is here, whose last test leaves no program behind.
 import './typing.mjs';
@@ -143,6 +144,62 @@ test('a question is answered in the editor, and one that cannot be seen whole on
   });
   assert.match((await refused).rejected.reason, /not today/);
   await daemon.call('DisposeSession', { sessionId: id });
+});
+
+/** Runs an agent's command in a new session of its own. */
+async function inAnother(line) {
+  return daemon.run(await daemon.session('another', 'agent'), line, 'agent');
+}
+
+test('what is allowed for a session or for always is not asked about again there', async () => {
+  const id = await daemon.session('asking', 'agent');
+  const first = daemon.run(id, 'touch often', 'agent');
+  await toast('touch often').getByRole('button', { name: 'Allow for Session' }).click();
+  assert.equal((await first).success.exitCode, 0);
+  assert.equal((await daemon.run(id, 'touch often', 'agent')).success.exitCode, 0, 'nobody is asked');
+
+  const elsewhere = inAnother('touch often');
+  await toast('touch often').waitFor();
+  await command(page, 'Shellglass: Focus on Waits for You View');
+  const row = page.locator('.pane-body .monaco-list-row', { hasText: 'touch often' }).first();
+  await page.locator('.pane-body .monaco-list-row', { hasText: 'always would remember: touch' }).waitFor();
+  await until('it is answered', async () => {
+    await tried(async () => {
+      await row.hover({ timeout: 5000 });
+      await row.getByRole('button', { name: /Always/ }).click({ timeout: 5000 });
+    });
+    return (await daemon.call('ListApprovals')).approvals.length === 0;
+  });
+  assert.equal((await elsewhere).success.exitCode, 0);
+  assert.equal((await inAnother('touch often')).success.exitCode, 0, 'nor anywhere, from now on');
+  for (const { sessionId } of (await daemon.call('ListSessions')).sessions) await daemon.call('DisposeSession', { sessionId });
+});
+
+test('models in the editor are offered tools and an MCP server, and both work', async () => {
+  writeFileSync(`${editor.folder}/bar`, '0%\r50%\r100%\n');
+  const { tools, ran } = await probed(editor, page);
+  assert.deepEqual(tools, ['cancel', 'execute_command', 'read_output', 'wait'].map((name) => `shellglass_${name}`));
+  assert.match(ran, /^0%\n50%\n100%\n/, 'with every state of a bar, as is set');
+  assert.ok(ran.includes(`in ${editor.folder}`) && ran.includes('exit code 2'), ran);
+  // The editor shows what it knows of MCP servers only where it has its own chat.
+  editor.set({ 'chat.disableAIFeatures': false });
+  await page.reload();
+  await lives(page);
+  const entry = (text) => page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
+  await until('the editor has the tools of the server', async () => {
+    await command(page, 'MCP: List Servers');
+    await tried(async () => {
+      await entry('Shellglass').click({ timeout: 5000 });
+      await entry('Start Server').click({ timeout: 5000 });
+    });
+    await page.keyboard.press('Escape');
+    // It takes a moment to ask a server for its tools.
+    for (let round = 0; round < 5; round += 1) {
+      const known = (await probed(editor, page)).tools;
+      if (known.some((name) => /^mcp_shellglass_.*execute_command/.test(name))) return true;
+    }
+    return false;
+  });
 });
 
 test('the extension is small, diagnoses, and says what to do where there is no program', async () => {

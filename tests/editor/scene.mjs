@@ -5,6 +5,7 @@ import { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Daemon, freePort, until } from '../web/daemon.mjs';
 import { Editor, missing, tried } from './editor.mjs';
+import { writeProbe } from './probe.mjs';
 
 const why = missing();
 if (why !== null) throw new Error(why);
@@ -22,6 +23,8 @@ before(async () => {
   const outside = `${daemon.home}/outside`;
   writeFileSync(outside, `#!/bin/sh\nprintf '%s\\n' "$@" >${daemon.home}/opened.new\nmv ${daemon.home}/opened.new ${daemon.home}/opened\n`);
   chmodSync(outside, 0o755);
+  const probe = `${daemon.home}/probe.vsix`;
+  writeProbe(probe);
   editor = await Editor.start(daemon.environment, {
     'shellglass.binary': process.env.SHELLGLASS_BIN,
     'shellglass.autoOpen': 'all',
@@ -32,7 +35,9 @@ before(async () => {
     'shellglass.session.startup': 'none',
     'shellglass.console.promptTemplate': '{name}> ',
     'shellglass.shell.zshPowerlevel10k': true,
-  });
+    'shellglass.shell.integration': false,
+    'shellglass.tools.compressProgress': false,
+  }, [probe]);
   page = await editor.window();
 });
 after(async () => {

@@ -37,10 +37,12 @@ test('a terminal is opened by its profile, in the folder, with what is set for t
     return found.length > 0 && found;
   });
   assert.equal(workingDirectory, editor.folder);
+  const { integration } = await daemon.call('GetSession', { sessionId });
+  assert.equal(integration, 'none: it is switched off');
   await untilRow(page, 'a prompt', (row) => /[$#]$/.test(row));
   await focusTerminal();
-  const variables = '$FROM_EDITOR/$ITERM_SHELL_INTEGRATION_INSTALLED/$POWERLEVEL9K_TERM_SHELL_INTEGRATION/${PROMPT_EOL_MARK-unset}';
-  await enter(`echo "<${variables}>"`, 'its variables', (row) => row === '<yes/Yes/true/>');
+  const variables = '$FROM_EDITOR/$ITERM_SHELL_INTEGRATION_INSTALLED/$POWERLEVEL9K_TERM_SHELL_INTEGRATION/${PROMPT_EOL_MARK-unset}/$VTE_VERSION';
+  await enter(`echo "<${variables}>"`, 'its variables', (row) => row === '<yes/Yes/true//0>');
   await enter('exit', 'nothing', () => true);
   await until('it has ended', async () => !(await sessions(true)).some((session) => session.sessionId === sessionId));
 });
