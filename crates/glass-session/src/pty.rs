@@ -23,6 +23,7 @@ mod front;
 mod handover;
 mod integration;
 mod journal;
+mod late;
 mod look;
 mod nu;
 mod orders;

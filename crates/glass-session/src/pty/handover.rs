@@ -41,12 +41,6 @@ const TAKE_WAIT: Duration = Duration::from_secs(15);
 /// How long one that took a command may take to begin it.
 const BEGIN_WAIT: Duration = Duration::from_secs(10);
 
-/// What is said of a shell whose integration is not there when it should be.
-const LATE: &str = "shell integration did not come up in time";
-
-/// How soon a late shell is looked at again that has not begun to read.
-const LATE_LOOK_EVERY: Duration = Duration::from_secs(1);
-
 /// Between two looks at a shell that is not ready, or two presses of the key.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 
@@ -120,7 +114,7 @@ impl Task {
         let waited = now.saturating_duration_since(waiting.since);
         let editing = terminal::reads_keys(self.master.get_ref(), self.launched.child.pid);
         if !speaks(self.session.shell.kind) || self.sieve.is_none() {
-            let silence = super::start::silence(&self.session, &self.habits);
+            let silence = super::integration::silence(&self.session, &self.habits);
             return self.fall_back(silence.unwrap_or("this shell does not mark its commands"));
         }
         match (self.beliefs.is_ready(), self.beliefs.doing()) {
@@ -129,7 +123,7 @@ impl Task {
                 let longest = self.habits.integration_wait();
                 let is_late = waited >= longest || (editing && waited >= START_WAIT);
                 match is_late {
-                    true => self.fall_back(LATE),
+                    true => self.fall_back(super::late::LATE),
                     false => self.look_at = Some(now + LOOK_EVERY),
                 }
             }
@@ -137,24 +131,6 @@ impl Task {
             (true, Doing::Prompting | Doing::Starting) => self.look_at = Some(now + LOOK_EVERY),
             // The prompt will come.
             (true, Doing::Running) => {}
-        }
-    }
-
-    /// Says that integration has not come up, and takes away what the shell was told
-    /// of. It may still come.
-    pub(super) fn note_late(&mut self, now: Instant) {
-        if self.late_at.is_none_or(|at| now < at) {
-            return;
-        }
-        self.late_at = None;
-        if self.beliefs.is_ready() {
-            return;
-        }
-        if !super::integration::remove_folder(&self.room()) {
-            self.late_at = Some(now + LATE_LOOK_EVERY);
-        }
-        if !self.integration.ends_with(LATE) {
-            self.set_integration("none", LATE);
         }
     }
 

@@ -8,7 +8,8 @@
 use super::nu::quote as nu_quote;
 use crate::context::{make_private, set_variable, variable_name};
 use crate::driver::quote;
-use glass_model::{Shell, ShellKind, Startup};
+use crate::habits::Habits;
+use glass_model::{Session, Shell, ShellKind, Startup};
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -26,6 +27,17 @@ pub(super) const ROOM: &str = "terminal";
 /// Whether a shell of this kind can tell us what it does.
 pub(super) fn speaks(kind: ShellKind) -> bool {
     !matches!(kind, ShellKind::Posix | ShellKind::Other)
+}
+
+/// Why a shell is not made to mark its commands; none where it is.
+pub(super) fn silence(session: &Session, habits: &Habits) -> Option<&'static str> {
+    match session.shell.kind {
+        _ if session.is_elsewhere() => Some("the shell is on another host"),
+        kind if !speaks(kind) => Some("this shell does not mark its commands"),
+        _ if !habits.integration => Some("it is switched off"),
+        ShellKind::Zsh if !habits.zdotdir => Some("the way through ZDOTDIR is switched off"),
+        _ => None,
+    }
 }
 
 /// What a shell with integration is started with.

@@ -4,7 +4,7 @@ use super::argv::argv;
 use super::clients::Clients;
 use super::close::NO_OUTPUT;
 use super::display::Display;
-use super::integration::{ROOM, inject, speaks};
+use super::integration::{ROOM, inject, silence};
 use super::queue::Queue;
 use super::remote::{ssh_argv, ssh_env};
 use super::sizing::Sizing;
@@ -22,7 +22,7 @@ use crate::shell::{WALLS_LABEL, existing_directory, walls_channel};
 use crate::tag::Tag;
 use glass_model::{
     Event, EventBody, EventIndex, Execution, LaunchPlan, Outcome, Phase, SandboxPolicy, Session,
-    ShellId, ShellKind,
+    ShellId,
 };
 use glass_sandbox::Workspace;
 use glass_spawn::{GATE_FD, Launch, Launched, terminal};
@@ -118,17 +118,6 @@ pub(crate) async fn begin(context: &Arc<Context>, beginning: Beginning) -> Resul
             note_sender,
         },
     })
-}
-
-/// Why a shell is not made to mark its commands; none where it is.
-pub(super) fn silence(session: &Session, habits: &Habits) -> Option<&'static str> {
-    match session.shell.kind {
-        _ if session.is_elsewhere() => Some("the shell is on another host"),
-        kind if !speaks(kind) => Some("this shell does not mark its commands"),
-        _ if !habits.integration => Some("it is switched off"),
-        ShellKind::Zsh if !habits.zdotdir => Some("the way through ZDOTDIR is switched off"),
-        _ => None,
-    }
 }
 
 impl Ready {
