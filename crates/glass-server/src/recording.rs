@@ -48,7 +48,10 @@ pub(crate) fn open(engine: &Engine, caller: &Caller, id: &str) -> Result<Chunks,
         Mode::Line | Mode::Pipe => {
             let mut opening = Vec::new();
             let mirror = Mirror::open(&session.cwd, &mut opening);
-            Stage::Mirror(Box::new(mirror))
+            Stage::Mirror(Box::new(Mirrored {
+                mirror,
+                strip: Strip::new(Stripped::EffectsAndQueries),
+            }))
         }
     };
     let recording = Recording {
@@ -73,9 +76,15 @@ pub(crate) fn open(engine: &Engine, caller: &Caller, id: &str) -> Result<Chunks,
 /// What the terminal is made of.
 enum Stage {
     /// The commands of a session, as its mirror shows them.
-    Mirror(Box<Mirror>),
+    Mirror(Box<Mirrored>),
     /// A terminal's own bytes: those of its first execution.
     Terminal { strip: Strip, own: Option<ShellId> },
+}
+
+/// A mirror, without what would have an effect beyond the screen.
+struct Mirrored {
+    mirror: Mirror,
+    strip: Strip,
 }
 
 struct Recording {
@@ -160,10 +169,12 @@ impl Recording {
     }
 
     fn mirror(&mut self, event: MirrorEvent<'_>) {
-        if let Stage::Mirror(mirror) = &mut self.stage {
-            let mut out = Vec::new();
+        if let Stage::Mirror(stage) = &mut self.stage {
+            let Mirrored { mirror, strip } = &mut **stage;
+            let (mut out, mut kept) = (Vec::new(), Vec::new());
             mirror.show(event, &mut out);
-            self.cast.output(self.at_ms, &out);
+            strip.push(&out, |piece| kept.extend_from_slice(piece));
+            self.cast.output(self.at_ms, &kept);
         }
     }
 }

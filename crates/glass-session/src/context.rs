@@ -54,6 +54,9 @@ pub struct Settings {
     /// Which tools of agents are made to answer without a terminal; absent where
     /// none is.
     pub adapting: Option<Adapting>,
+    /// Whether sessions of agents that do not say how they run commands are on
+    /// terminals, where agents may have those.
+    pub agents_on_terminals: bool,
     /// What is set for shells.
     pub habits: crate::habits::Habits,
     /// What a model is shown of output, where its call does not say.

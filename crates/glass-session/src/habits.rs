@@ -3,7 +3,7 @@
 //! people load into them know of us. Pure.
 
 use crate::context::{set_variable, variable_name};
-use glass_model::Shell;
+use glass_model::{Shell, ShellKind};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -87,6 +87,15 @@ impl Habits {
             powerlevel10k: wish.powerlevel10k.unwrap_or(self.powerlevel10k),
             delay_ms: wish.delay_ms.unwrap_or(self.delay_ms),
             powershell_counter: wish.powershell_counter.unwrap_or(self.powershell_counter),
+        }
+    }
+
+    /// Whether a shell is made to mark its commands.
+    pub(crate) fn reaches(&self, shell: &Shell) -> bool {
+        match shell.kind {
+            ShellKind::Posix | ShellKind::Other => false,
+            ShellKind::Zsh => self.integration && self.zdotdir,
+            _ => self.integration,
         }
     }
 

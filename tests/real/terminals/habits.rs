@@ -2,9 +2,11 @@
 
 use super::desk::is_integrated;
 use super::viewer::terminal_request;
+use glass_proto::agent::v1::ShellArgs;
 use glass_proto::shellglass::v1::{
-    CreateSessionRequest, ReadTextRequest, SessionMode, ShellHabits,
+    CreateSessionRequest, ExecuteRequest, ReadTextRequest, SessionMode, ShellHabits,
 };
+use shellglass_tests::calls::{token, with_token};
 use shellglass_tests::{Daemon, TestSession, eventually};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -212,4 +214,42 @@ async fn what_a_model_reads_is_as_long_as_configured_with_every_state_of_a_bar()
     texts.sort();
     assert_eq!(texts[0], "0%\n50%\n100%\n");
     assert!(texts[1].lines().count() <= 4, "{texts:?}");
+}
+
+#[tokio::test]
+async fn agents_are_on_terminals_where_that_is_set_and_nothing_judges_them() {
+    let tools = "[integration]\ntools = true\n[session]\nshell = \"bash\"\nstartup = \"none\"\n";
+    let daemon = Daemon::start(&format!("{tools}[policy]\nagent = \"off\"\n"));
+    let agent = token(daemon.home(), "agent");
+    let mut client = daemon.client().await;
+    let mut outputs = Vec::new();
+    for command in ["tty; kept=\"$PAGER $TERM\"", "echo \"$kept\"; (exit 3)"] {
+        let request = ExecuteRequest {
+            args: Some(ShellArgs {
+                command: command.to_owned(),
+                working_directory: daemon.home().to_string_lossy().into_owned(),
+                ..ShellArgs::default()
+            }),
+            ..ExecuteRequest::default()
+        };
+        let ran = client.run(with_token(request, &agent)).await.unwrap();
+        outputs.push(shellglass_tests::summary(ran.into_inner()));
+    }
+    assert!(outputs[0].stdout.starts_with("/dev/pts/"), "{outputs:?}");
+    // The registry has picked the same terminal.
+    assert_eq!(outputs[1].stdout, "cat xterm-256color\r\n");
+    assert_eq!(outputs[1].code, Some(3));
+
+    let refused = daemon.home().join("refused.toml");
+    std::fs::write(&refused, tools).unwrap();
+    let serve = daemon
+        .command()
+        .args(["serve", "--listen", "none", "--config"])
+        .arg(&refused)
+        .env("SHELLGLASS_HOME", daemon.home().join("other"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&serve.stderr).into_owned();
+    assert_eq!(serve.status.code(), Some(2), "{said}");
+    assert!(said.contains("policy.agent"), "{said}");
 }

@@ -199,7 +199,7 @@ impl Engine {
             let shown = workspace.check_shown(&settings.sandboxing.settings);
             shown.map_err(|refusal| CreateError::Sandbox(refusal.into()))?;
         }
-        let env = self.session_env(&spec)?;
+        let mut env = self.session_env(&spec)?;
         let asked = if spec.shell.is_empty() {
             &settings.shell
         } else {
@@ -208,20 +208,11 @@ impl Engine {
         let shell = shells::find(asked, &env)?;
         let chosen = self.chosen(caller, &env, &shell)?;
         let wanted = spec.mode.or(settings.mode);
-        let drivable = shell.kind.is_driven();
-        let mode = match wanted {
-            Some(Mode::Pipe) if !drivable => {
-                let why = format!(
-                    "'{}' cannot be kept warm; use mode line or auto",
-                    shell.path
-                );
-                return Err(CreateError::Unsupported(why));
-            }
-            Some(mode) => mode,
-            // Warmth is of no use to a single command.
-            None if drivable && !spec.ephemeral => Mode::Pipe,
-            None => Mode::Line,
-        };
+        let mode = self.mode_of(wanted, caller, &spec, &shell)?;
+        if mode == Mode::Pty {
+            // A tool's keeps what keeps programs from asking.
+            add_defaults(&mut env, &INTERACTIVE);
+        }
         let planned = Planned {
             mode,
             auto: wanted.is_none(),
@@ -234,6 +225,41 @@ impl Engine {
             host: LOCAL_HOST.to_owned(),
         };
         Ok((planned.session(caller, spec, &workspace), workspace))
+    }
+
+    /// How a session runs its commands.
+    fn mode_of(
+        &self,
+        wanted: Option<Mode>,
+        caller: &Caller,
+        spec: &SessionSpec,
+        shell: &Shell,
+    ) -> Result<Mode, CreateError> {
+        let drivable = shell.kind.is_driven();
+        match wanted {
+            Some(Mode::Pipe) if !drivable => {
+                let path = &shell.path;
+                let why = format!("'{path}' cannot be kept warm; use mode line or auto");
+                Err(CreateError::Unsupported(why))
+            }
+            Some(mode) => Ok(mode),
+            None if self.goes_on_terminal(caller, spec, shell) => Ok(Mode::Pty),
+            // Warmth is of no use to a single command.
+            None if drivable && !spec.ephemeral => Ok(Mode::Pipe),
+            None => Ok(Mode::Line),
+        }
+    }
+
+    /// Whether an agent's session is on a terminal although nobody said so.
+    fn goes_on_terminal(&self, caller: &Caller, spec: &SessionSpec, shell: &Shell) -> bool {
+        let settings = &self.0.context.settings;
+        let wish = settings.habits.with(&spec.habits);
+        let is_wanted = settings.agents_on_terminals && caller.role == Role::Agent;
+        let is_for_one = spec.ephemeral || spec.background.is_some();
+        is_wanted
+            && !is_for_one
+            && wish.reaches(shell)
+            && may_type(caller.role, &settings.gatekeeping)
     }
 
     /// What a session has from our own environment, and not from its maker.
@@ -424,6 +450,18 @@ impl Engine {
             }
         });
         Ok(())
+    }
+}
+
+/// Adds variables that are not there.
+fn add_defaults(env: &mut Vec<Vec<u8>>, defaults: &[(&str, &str)]) {
+    for (name, value) in defaults {
+        if !env
+            .iter()
+            .any(|entry| variable_name(entry) == name.as_bytes())
+        {
+            set_variable(env, name, value);
+        }
     }
 }
 

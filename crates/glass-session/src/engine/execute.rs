@@ -366,7 +366,8 @@ impl Engine {
             .filter(|session| {
                 !session.ephemeral
                     && !session.is_elsewhere()
-                    && session.mode != Mode::Pty
+                    // Not into what somebody types, who asked for a terminal.
+                    && (session.mode != Mode::Pty || session.auto)
                     && session.disposed_ms.is_none()
                     && (!task.is_empty() || session.task.is_empty())
                     && session.owner == caller.role

@@ -12,6 +12,10 @@ pub(crate) struct IntegrationSettings {
     /// Whether shells on terminals are made to mark their commands. Without it,
     /// commands that are given to such a session run beside its shell.
     pub enabled: bool,
+    /// Whether sessions of agents that do not say how they run commands are on
+    /// terminals with integration; else their commands run plainly. Needs
+    /// `policy.agent = "off"`: what is typed into a terminal cannot be judged.
+    pub tools: bool,
     /// Milliseconds that this may take before a command runs without it, at most
     /// 600000.
     #[serde(deserialize_with = "timeout")]
@@ -42,6 +46,7 @@ impl Default for IntegrationSettings {
         let habits = Habits::default();
         IntegrationSettings {
             enabled: habits.integration,
+            tools: false,
             timeout_ms: habits.integration_ms,
             zsh_zdotdir: habits.zdotdir,
             zsh_clear_eol_mark: habits.clears_eol_mark,

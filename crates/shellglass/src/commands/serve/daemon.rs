@@ -7,7 +7,7 @@ use super::pid::PidFile;
 use super::plan::Plan;
 use super::tokens;
 use crate::commands::mcp;
-use crate::config::Listen;
+use crate::config::{Level, Listen};
 use crate::environment;
 use crate::error::{Failure, Kind, with_causes};
 use glass_model::Limits;
@@ -192,6 +192,11 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
     let session = &plan.settings.session;
     let remembered = plan.data_dir.join(REMEMBERED_FILE);
     let policy = plan.settings.policy.in_environment();
+    if plan.settings.integration.tools && policy.agent != Level::Off {
+        let message = "[integration] tools: agents have terminals only where nothing judges them";
+        let hint = "set policy.agent to \"off\" as well, or leave tools out";
+        return Err(Failure::new(Kind::Usage, message).hint(hint));
+    }
     Ok(Settings {
         limits: Limits::from(&plan.settings.limits),
         runtime_dir: plan.runtime_dir.clone(),
@@ -212,6 +217,7 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
         redaction: redaction(plan)?,
         adapting: adapting(plan)?,
         timeouts: Timeouts::from(&plan.settings.commands),
+        agents_on_terminals: plan.settings.integration.tools,
         habits: Habits::from(&plan.settings.integration),
         text: (&plan.settings.text).into(),
         console: ConsoleManner::from(&plan.settings.console),
