@@ -214,10 +214,13 @@ mod tests {
                 window_bytes: 0,
                 console: ConsoleWish::default(),
                 command: String::new(),
+                clipboard: false,
             }
         );
         let mirror = r#"{"type":"init","sessionId":"s-1","view":"mirror"}"#;
         assert_eq!(Init::read(mirror).expect("well-formed").view, View::Mirror);
+        let asking = r#"{"type":"init","clipboard":true}"#;
+        assert!(Init::read(asking).expect("well-formed").clipboard);
     }
 
     #[test]
