@@ -211,7 +211,12 @@ impl Engine {
         let mode = self.mode_of(wanted, caller, &spec, &shell)?;
         if mode == Mode::Pty {
             // A tool's keeps what keeps programs from asking.
-            add_defaults(&mut env, &INTERACTIVE);
+            let given = || settings.extra_env.iter().chain(&spec.env);
+            let usual = INTERACTIVE.iter();
+            for (name, value) in usual.filter(|(name, _)| !given().any(|(given, _)| given == name))
+            {
+                set_variable(&mut env, name, value);
+            }
         }
         let planned = Planned {
             mode,
@@ -450,18 +455,6 @@ impl Engine {
             }
         });
         Ok(())
-    }
-}
-
-/// Adds variables that are not there.
-fn add_defaults(env: &mut Vec<Vec<u8>>, defaults: &[(&str, &str)]) {
-    for (name, value) in defaults {
-        if !env
-            .iter()
-            .any(|entry| variable_name(entry) == name.as_bytes())
-        {
-            set_variable(env, name, value);
-        }
     }
 }
 
