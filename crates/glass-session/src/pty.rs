@@ -311,6 +311,7 @@ impl Task {
         }
         if is_due(self.display.rest_due()) {
             self.display.rest(now);
+            self.buffer.shrink_to_fit();
         }
         if let Some(size) = self.sizing.take_due(now) {
             self.apply_size(size);

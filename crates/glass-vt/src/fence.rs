@@ -14,15 +14,11 @@ mod tests;
 
 use crate::control::{BEL, CAN, ESC, SUB};
 use crate::screen::{Screen, ScreenSize};
-use crate::text::incomplete_suffix;
 use control::{Effect, effect};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Most bytes of a control sequence that are looked at; a longer one passes.
 const CONTROL_BYTES_MAX: usize = 256;
-
-/// Bytes of the longest character.
-const CHARACTER_BYTES_MAX: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -40,8 +36,6 @@ pub struct Fence {
     state: State,
     /// The sequence that is not finished, from its ESC on.
     held: Vec<u8>,
-    /// The last bytes of text, which may be the beginning of a character.
-    last: Vec<u8>,
     /// Whether the terminal shows nothing until an update is finished.
     is_updating: bool,
     is_worn: bool,
@@ -56,7 +50,6 @@ impl Fence {
             size,
             state: State::Ground,
             held: Vec::new(),
-            last: Vec::new(),
             is_updating: false,
             is_worn: true,
         }
@@ -118,8 +111,20 @@ impl Fence {
         true
     }
 
+    /// Whether an update has begun and not ended.
+    pub fn is_updating(&self) -> bool {
+        self.is_updating
+    }
+
+    /// Takes an update for ended whose program may have died: terminals wait no
+    /// longer, either.
+    pub fn end_update(&mut self) {
+        self.is_updating = false;
+    }
+
     fn is_between(&self) -> bool {
-        self.state == State::Ground && incomplete_suffix(&self.last) == 0 && !self.is_updating
+        // The screen has not seen what is held.
+        self.state == State::Ground && self.screen.is_between() && !self.is_updating
     }
 
     /// Passes text; how many bytes of these it was, the ESC after it included.
@@ -127,10 +132,6 @@ impl Fence {
         let escape = memchr::memchr(ESC, bytes);
         let text = &bytes[..escape.unwrap_or(bytes.len())];
         self.pass_lines(text, out);
-        let tail = &text[text.len().saturating_sub(CHARACTER_BYTES_MAX)..];
-        self.last.extend_from_slice(tail);
-        let excess = self.last.len().saturating_sub(CHARACTER_BYTES_MAX);
-        self.last.drain(..excess);
         if escape.is_none() {
             return bytes.len();
         }
@@ -171,14 +172,15 @@ impl Fence {
             self.begin();
         } else {
             self.pass(&bytes[..=end], out);
-            self.state = State::Ground;
+            if self.screen.is_between() {
+                self.state = State::Ground;
+            }
         }
         end + 1
     }
 
     fn begin(&mut self) {
         self.state = State::Escape;
-        self.last.clear();
         self.held.clear();
         self.held.push(ESC);
     }
@@ -215,6 +217,8 @@ impl Fence {
                 self.is_worn = true;
             }
             Effect::Undoes => {
+                // A terminal that is reset shows everything.
+                self.is_updating &= held != b"\x1bc";
                 self.pass(&held, out);
                 self.screen.resume(out);
                 self.is_worn = true;

@@ -12,6 +12,7 @@ mod bounded;
 mod dump;
 mod gate;
 mod late;
+mod packed;
 mod saved;
 mod style;
 #[cfg(test)]
@@ -74,8 +75,11 @@ trait Engine {
     fn scrolled(&self) -> Range<usize>;
     /// Appends what puts the cursor back, its look, and the margins.
     fn resume(&self, out: &mut Vec<u8>);
-    /// Gives back memory that it holds for lines to come.
-    fn rest(&mut self);
+    /// Gives memory back. Until it is unpacked or fed, only what it says and
+    /// whether it is updating can be asked of it.
+    fn pack(&mut self);
+    /// Can be asked everything again.
+    fn unpack(&mut self);
     /// Changes the size.
     fn resize(&mut self, size: ScreenSize);
     /// Takes what it wants to say to the programs.
@@ -114,6 +118,12 @@ impl Screen {
         self.gate.is_within_sequence()
     }
 
+    /// Whether whatever was written is whole, so that something else may be
+    /// written before what follows.
+    pub fn is_between(&self) -> bool {
+        self.gate.is_between()
+    }
+
     /// Whether the program is in the middle of a synchronised update (DEC mode
     /// 2026), which nobody should see half of.
     pub fn is_updating(&self) -> bool {
@@ -148,10 +158,13 @@ impl Screen {
         self.engine.resume(out);
     }
 
-    /// Gives memory back that it holds for lines to come: for when nothing has
-    /// come for a while.
-    pub fn rest(&mut self) {
-        self.engine.rest();
+    /// Gives memory back, as [`Engine::pack`] does.
+    fn pack(&mut self) {
+        self.engine.pack();
+    }
+
+    fn unpack(&mut self) {
+        self.engine.unpack();
     }
 
     /// Changes the size.

@@ -63,6 +63,7 @@ const STREAMS: &[&str] = &[
     "\x1b[6;1H12345678901234567890more",
     "\x1b]2;a title\x07x\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\",
     "\x1bP1;2qdata\x1b\\x",
+    "\x1bP1;2qda\x07ta\x1b\\x",
     "\x1b[?2026hframe\r\n\x1b[2J\x1b[Hwhole\x1b[?2026l",
     "\x1b[3;3H\x1b7\x1b[1;1Hx\x1b8y",
     "\x1b#8",
@@ -88,7 +89,14 @@ fn a_stream_may_be_cut_anywhere() {
 
 #[test]
 fn nothing_is_painted_in_the_middle_of_anything() {
-    for stream in ["x\x1b", "x\x1b[3", "\x1b]2;ti", "\x1b[?2026hx", "w\u{f6}"] {
+    for stream in [
+        "x\x1b",
+        "x\x1b[3",
+        "\x1b]2;ti",
+        "\x1b[?2026hx",
+        "\x1bP1\x07",
+        "w\u{f6}",
+    ] {
         let bytes = stream.as_bytes();
         let cut = &bytes[..bytes.len() - usize::from(stream.starts_with('w'))];
         let mut fence = Fence::new(ABOVE);
@@ -97,6 +105,22 @@ fn nothing_is_painted_in_the_middle_of_anything() {
         out.clear();
         assert!(!fence.paint(7, "STATUS", &mut out), "{stream:?}");
         assert_eq!(out, b"");
+    }
+}
+
+#[test]
+fn an_update_that_nobody_ends_does_not_last() {
+    let mut out = Vec::new();
+    for end in [Fence::end_update, |fence: &mut Fence| {
+        fence.show(b"\x1bc", &mut Vec::new());
+    }] {
+        let mut fence = Fence::new(ABOVE);
+        fence.show(b"\x1b[?2026hx", &mut out);
+        assert!(fence.is_updating());
+        assert!(!fence.paint(7, "STATUS", &mut out));
+        end(&mut fence);
+        assert!(!fence.is_updating());
+        assert!(fence.paint(7, "STATUS", &mut out));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::beyond::{Beyond, Shown};
 use super::bounded::Bounded;
+use super::packed::Packed;
 use super::{Engine, HISTORY_LINES_MAX, REPLY_BYTES_MAX, ScreenSize, dump};
 use alacritty_terminal::event::{Event, EventListener, WindowSize};
 use alacritty_terminal::grid::{Dimensions, Grid};
@@ -121,6 +122,8 @@ pub(super) struct Alacritty {
     processor: Processor<Untimed>,
     listener: Listener,
     beyond: Beyond,
+    /// What is shown, while nobody looks; the terminal's own grid is none then.
+    packed: Option<Packed>,
 }
 
 impl Alacritty {
@@ -140,6 +143,7 @@ impl Alacritty {
             processor: Processor::new(),
             listener,
             beyond: Beyond::new(size),
+            packed: None,
         }
     }
 
@@ -166,6 +170,7 @@ impl Alacritty {
 
 impl Engine for Alacritty {
     fn feed(&mut self, bytes: &[u8]) {
+        self.unpack();
         let mut term = Bounded::new(&mut self.term, &mut self.beyond);
         self.processor.advance(&mut term, bytes);
         self.answer_colours();
@@ -173,6 +178,7 @@ impl Engine for Alacritty {
 
     fn end_update(&mut self) {
         if self.is_updating() {
+            self.unpack();
             let mut term = Bounded::new(&mut self.term, &mut self.beyond);
             self.processor.stop_sync(&mut term);
         }
@@ -200,9 +206,20 @@ impl Engine for Alacritty {
         }
     }
 
-    fn rest(&mut self) {
-        // A first line of history makes room for a thousand.
-        self.term.grid_mut().truncate();
+    fn pack(&mut self) {
+        if self.packed.is_none() {
+            // A first line of history makes room for a thousand.
+            self.term.grid_mut().truncate();
+            self.packed = Packed::take(self.term.grid_mut());
+        }
+    }
+
+    fn unpack(&mut self) {
+        if let Some(packed) = self.packed.take() {
+            let is_alternate = self.term.mode().contains(TermMode::ALT_SCREEN);
+            let history_max = if is_alternate { 0 } else { HISTORY_LINES_MAX };
+            *self.term.grid_mut() = packed.unpack(history_max);
+        }
     }
 
     fn resize(&mut self, size: ScreenSize) {

@@ -18,9 +18,15 @@ enum State {
     OsString,
     /// In any other string.
     String,
-    /// In a string that was aborted.
+    /// In a string of the first kind that was aborted.
+    SkippingOs,
+    /// In anything else that was aborted.
     Skipping,
 }
+
+/// What begins a string of which nothing is shown, whatever follows: a command
+/// that no terminal has.
+const NO_COMMAND: &[u8] = b"\x1b]7777;";
 
 /// What the gate knows.
 #[derive(Debug, Default)]
@@ -49,9 +55,9 @@ impl Gate {
                 }
                 continue;
             }
-            let was_skipping = self.state == State::Skipping;
+            let was_skipping = self.is_skipping();
             self.step(bytes[at]);
-            match (was_skipping, self.state == State::Skipping) {
+            match (was_skipping, self.is_skipping()) {
                 (false, true) => {
                     feed(&bytes[start..at]);
                     feed(&[CAN]);
@@ -62,13 +68,22 @@ impl Gate {
             }
             at += 1;
         }
-        if self.state != State::Skipping && start < bytes.len() {
+        if !self.is_skipping() && start < bytes.len() {
             feed(&bytes[start..]);
         }
     }
 
     pub(super) fn is_within_sequence(&self) -> bool {
         self.state != State::Ground
+    }
+
+    /// Whether neither a sequence nor a character is unfinished.
+    pub(super) fn is_between(&self) -> bool {
+        self.state == State::Ground && incomplete_suffix(&self.last) == 0
+    }
+
+    fn is_skipping(&self) -> bool {
+        matches!(self.state, State::SkippingOs | State::Skipping)
     }
 
     /// Appends the sequence or character that is not finished.
@@ -78,7 +93,8 @@ impl Gate {
                 let held = incomplete_suffix(&self.last);
                 out.extend_from_slice(&self.last[self.last.len() - held..]);
             }
-            // Nothing of it will be shown, whatever it began with.
+            // Nothing of it will be shown, but it ends where it would have.
+            State::SkippingOs => out.extend_from_slice(NO_COMMAND),
             State::Skipping => out.extend_from_slice(b"\x1bX"),
             _ => out.extend_from_slice(&self.held),
         }
@@ -103,8 +119,8 @@ impl Gate {
         match (self.state, byte) {
             (_, CAN | SUB) => self.end(),
             (_, ESC) => self.begin(),
-            (State::OsString | State::Skipping, BEL) => self.end(),
-            (State::Skipping, _) => {}
+            (State::OsString | State::SkippingOs, BEL) => self.end(),
+            (State::SkippingOs | State::Skipping, _) => {}
             (State::Escape, b'[') => self.hold(byte, State::Control),
             (State::Escape, b']') => self.hold(byte, State::OsString),
             (State::Escape, b'P' | b'X' | b'^' | b'_') => self.hold(byte, State::String),
@@ -124,7 +140,10 @@ impl Gate {
         };
         if self.held.len() > limit {
             self.held.clear();
-            self.state = State::Skipping;
+            self.state = match next {
+                State::OsString => State::SkippingOs,
+                _ => State::Skipping,
+            };
         }
     }
 

@@ -38,7 +38,9 @@ impl LateScreen {
     /// Takes what a program wrote.
     pub fn feed(&mut self, bytes: &[u8]) {
         let is_plain = memchr::memchr3(ESC, SHIFT_OUT, SHIFT_IN, bytes).is_none();
-        if !is_plain || self.screen.is_within_sequence() {
+        // An update that is not finished may have changed what scrolls.
+        let is_amid = self.screen.is_within_sequence() || self.screen.is_updating();
+        if !is_plain || is_amid {
             self.catch_up();
             return self.screen.feed(bytes);
         }
@@ -51,6 +53,7 @@ impl LateScreen {
     /// The screen, with everything read.
     pub fn now(&mut self) -> &mut Screen {
         self.catch_up();
+        self.screen.unpack();
         &mut self.screen
     }
 
@@ -70,9 +73,10 @@ impl LateScreen {
         self.now().resize(size);
     }
 
-    /// Gives memory back.
+    /// Gives memory back, until somebody looks or writes more than plain text.
     pub fn rest(&mut self) {
-        self.now().rest();
+        self.catch_up();
+        self.screen.pack();
         self.waiting = Vec::new();
     }
 
@@ -167,6 +171,7 @@ mod tests {
             "\x1b[3;3H\x1b7",
             "\x1b]2;ti",
             "x\u{1b}",
+            "\x1b[?2026h\x1b[2;4r",
         ] {
             let mut pieces = vec![before.as_bytes().to_vec()];
             pieces.extend(flood(" some text\r\n"));

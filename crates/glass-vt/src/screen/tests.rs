@@ -215,10 +215,33 @@ fn a_screen_that_rested_goes_on_as_if_it_had_not() {
     let (mut rested, mut busy) = (screen(b""), screen(b""));
     for from in [0, 50, 2_000] {
         rested.feed(lines(from).as_bytes());
-        rested.rest();
+        rested.pack();
         busy.feed(lines(from).as_bytes());
     }
+    rested.unpack();
     assert_eq!(rested.snapshot(), busy.snapshot());
+}
+
+#[test]
+fn a_bell_ends_only_strings_that_it_ends_however_long_they_are() {
+    let long = "a".repeat(super::STRING_BYTES_MAX + 10);
+    for begin in ["\x1bP1;2q", "\x1b_", "\x1b^", "\x1bX"] {
+        shows(&format!("x{begin}a\x07b\x1b\\y"), &["xy"]);
+        shows(&format!("x{begin}{long}\x07b\x1b\\y"), &["xy"]);
+    }
+    shows(&format!("x\x1b]2;{long}\x07y"), &["xy"]);
+    for begin in ["\x1b]52;c;", "\x1bP1;2q"] {
+        let mut first = screen(format!("x{begin}{long}").as_bytes());
+        assert!(!first.is_between());
+        let mut second = redrawn(&mut first);
+        for rest in ["0;evil", "\x07", "y", "\x1b\\", "z"] {
+            first.feed(rest.as_bytes());
+            second.feed(rest.as_bytes());
+        }
+        assert_eq!(second.text(), first.text(), "{begin:?}");
+        assert_eq!(second.title(), None);
+        assert!(second.is_between());
+    }
 }
 
 #[test]
@@ -346,6 +369,20 @@ proptest! {
         let mut first = screen(stream.as_bytes());
         let second = redrawn(&mut first);
         prop_assert_eq!(second.text(), first.text());
+    }
+
+    #[test]
+    fn a_screen_that_rests_goes_on_as_if_it_had_not(
+        before in hostile_bytes(),
+        after in hostile_bytes(),
+    ) {
+        let (mut first, mut second) = (screen(&before), screen(&before));
+        first.pack();
+        first.feed(&after);
+        first.unpack();
+        second.feed(&after);
+        prop_assert_eq!(second.text(), first.text());
+        prop_assert_eq!(second.snapshot(), first.snapshot());
     }
 
     #[test]
