@@ -37,6 +37,11 @@ PATIENCE = 60
 # How much the keeper's memory may grow between the first third and the end, and how much a daemon
 # that serves nobody may have, in KiB.
 GROWTH_KIB_MAX = 1024
+
+# How long a view reads nothing while its terminal is written to, in seconds, and by how much the
+# daemon may grow meanwhile, in KiB.
+STALL_SECONDS = 65
+STALL_KIB_MAX = 64 * 1024
 IDLE_KIB_MAX = 192 * 1024
 
 SHELLS = ["bash", "dash", "zsh", "fish"]
@@ -403,6 +408,48 @@ def check(soak, before, first_kib):
         print(f"{one('SELECT count(*) FROM executions')} executions in the journal")
 
 
+def stall(soak):
+    """Looks at a terminal that writes without end, and reads nothing for a minute."""
+    shells = soak.daemon.shells
+    session = shells.CreateSession(
+        wire.CreateSessionRequest(shell="bash", mode=wire.SESSION_MODE_PTY, startup="none")
+    ).session_id
+    other = shells.CreateSession(wire.CreateSessionRequest(shell="bash")).session_id
+    asked = wire.ExecuteRequest(session_id=other, args=agent.ShellArgs(command="echo $((6 * 7))"))
+    left = threading.Event()
+
+    def inputs():
+        yield wire.AttachInput(open=wire.AttachOpen(session_id=session, cols=80, rows=24))
+        yield wire.AttachInput(data=b"while :; do seq 20000; sleep 0.1; done\r")
+        left.wait(2 * STALL_SECONDS)
+
+    pid = soak.daemon.process.pid
+    before = memory_kib(pid)
+    call = shells.Attach(inputs(), timeout=4 * STALL_SECONDS)
+    try:
+        next(call)
+        end = time.monotonic() + STALL_SECONDS
+        while time.monotonic() < end:
+            result = shells.Run(asked, timeout=DEADLINE)
+            expect("another's output", result.success.stdout, "42\n")
+            grown = memory_kib(pid) - before
+            if grown > STALL_KIB_MAX:
+                raise Wrong(f"a view that reads nothing has cost {grown} KiB")
+            time.sleep(1)
+        # It is told how much it has missed, once it has read what was on its way.
+        for shown in call:
+            if shown.property.name == "missed" and int(shown.property.value) > 1 << 20:
+                break
+        else:
+            raise Wrong("a view that read nothing was not told what it has missed")
+    finally:
+        left.set()
+        call.cancel()
+        for one in (session, other):
+            shells.DisposeSession(wire.SessionRef(session_id=one), timeout=DEADLINE)
+    soak.count("stalled")
+
+
 def measured(soak):
     home = soak.daemon.home
     return descriptors(soak.daemon.process.pid), descriptors(keeper(home)), entries(home)
@@ -420,6 +467,9 @@ def main():
         settle(soak)
         soak.daemon.restart()
         # With a connection, as at the end.
+        settle(soak)
+        stall(soak)
+        soak.end = time.monotonic() + given.minutes * 60
         settle(soak)
         before = measured(soak)
         workers = [Worker(soak, number) for number in range(WORKERS)]

@@ -6,4 +6,5 @@ mod glass;
 mod guard;
 mod mirror;
 mod reading;
+mod stalled;
 mod views;

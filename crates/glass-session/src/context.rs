@@ -9,6 +9,7 @@ use crate::repositories::Repositories;
 use crate::routes::Routes;
 use crate::sandbox::{Sandboxing, feature_names};
 use crate::stands::Stands;
+use crate::thrift::Thrift;
 use glass_hooks::Hooks;
 use glass_model::{Limits, Mode, Session, Startup};
 use glass_spawn::{Features, Keeper};
@@ -91,6 +92,8 @@ pub(crate) struct Context {
     pub(crate) news: Arc<Notify>,
     /// What happened so far, in numbers.
     pub(crate) figures: Arc<Figures>,
+    /// Gives memory back that was freed.
+    pub(crate) thrift: Arc<Thrift>,
 }
 
 /// Time for a shell without start files: only a machine in trouble needs it.

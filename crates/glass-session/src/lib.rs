@@ -41,6 +41,7 @@ mod stands;
 mod state;
 mod tag;
 mod text;
+mod thrift;
 mod view;
 
 pub(crate) use context::Context;

@@ -310,8 +310,7 @@ impl Task {
             self.show_frame();
         }
         if is_due(self.display.rest_due()) {
-            self.display.rest(now);
-            self.buffer.shrink_to_fit();
+            self.rest(now);
         }
         if let Some(size) = self.sizing.take_due(now) {
             self.apply_size(size);
@@ -330,6 +329,14 @@ impl Task {
         self.tend_offer(now);
         self.note_late(now);
         self.end_unanswered(now);
+    }
+
+    /// Gives memory back, if nothing has come for a while.
+    fn rest(&mut self, now: Instant) {
+        if self.display.rest(now) {
+            self.buffer.shrink_to_fit();
+            self.context.thrift.freed();
+        }
     }
 
     fn on_read(&mut self, reading: Reading) {

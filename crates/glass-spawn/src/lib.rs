@@ -54,7 +54,7 @@ pub use features::{Features, Support};
 pub use limits::{GATE_FD, KEEPER_IDLE, KEEPER_UNCLAIMED, PROTOCOL_OLDEST, PROTOCOL_VERSION};
 pub use process::{Delivery, ProcessRef};
 pub use stage::Stage;
-pub use sys::{async_fd, settle_names};
+pub use sys::{async_fd, give_memory_back, settle_names};
 pub use tree::peer_descends_from;
 #[cfg(feature = "weak-walls")]
 pub use walls::wall_is_off;

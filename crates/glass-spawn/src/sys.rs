@@ -20,6 +20,7 @@ mod image;
 pub(crate) mod kernel;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod names;
+mod memory;
 pub(crate) mod notify;
 mod outcome;
 mod reaper;
@@ -29,6 +30,7 @@ pub(crate) use aside::below_reaper;
 pub(crate) use image::{Image, ImageError, Slot};
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub use names::settle_names;
+pub use memory::give_memory_back;
 pub(crate) use signals::{settle_signals, signal_queue};
 
 /// Other C libraries load nothing.

@@ -122,7 +122,8 @@ impl Fence {
         self.is_updating = false;
     }
 
-    fn is_between(&self) -> bool {
+    /// Whether something else may be written now.
+    pub fn is_between(&self) -> bool {
         // The screen has not seen what is held.
         self.state == State::Ground && self.screen.is_between() && !self.is_updating
     }

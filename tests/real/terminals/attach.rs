@@ -59,6 +59,39 @@ async fn a_terminal_is_given_back_as_it_was() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_terminal_that_takes_nothing_can_be_left() {
+    let daemon = Daemon::start("");
+    let session = terminal(&daemon, "bash").await;
+    for signal in [None, Some(Signal::TERM)] {
+        let mut tty = Tty::start(&daemon, &["attach", "--write", &session.id]);
+        let before = tty.before.clone();
+        tty.until("\x1bc");
+        // From here on nobody reads: far more comes than can wait on the way.
+        let flood = "head -c 4000000 /dev/zero | tr '\\0' x; echo";
+        assert_eq!(session.run(flood).await.code, Some(0));
+        // So the status line, which says something else each time, finds no room.
+        for _ in 0..3 {
+            session.run("cd \"$(mktemp -d -p .)\"").await;
+        }
+        let status = match signal {
+            None => {
+                tty.type_in("\x1d");
+                0
+            }
+            Some(signal) => {
+                kill_process(tty.pid(), signal).unwrap();
+                128 + signal.as_raw()
+            }
+        };
+        assert_eq!(tty.wait_unread(), status, "{signal:?}");
+        let after = tty.modes();
+        assert_eq!(after.local_modes, before.local_modes, "{signal:?}");
+        assert_eq!(after.input_modes, before.input_modes, "{signal:?}");
+        assert_eq!(after.output_modes, before.output_modes, "{signal:?}");
+    }
+}
+
 #[tokio::test]
 async fn the_alternate_screen_and_the_mouse_are_left_behind() {
     let daemon = Daemon::start("");

@@ -144,9 +144,18 @@ impl Tty {
 
     /// Waits for the program; its status, or minus the signal that ended it.
     pub fn wait(&mut self) -> i32 {
+        self.ended(|tty| drop(tty.text()))
+    }
+
+    /// The same, while nobody reads what the program shows.
+    pub fn wait_unread(&mut self) -> i32 {
+        self.ended(|_| {})
+    }
+
+    fn ended(&mut self, mut meanwhile: impl FnMut(&mut Tty)) -> i32 {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            self.text();
+            meanwhile(self);
             let child = self.child.as_mut().expect("it runs");
             if let Some(status) = child.try_wait().unwrap() {
                 self.child = None;
@@ -156,7 +165,7 @@ impl Tty {
             assert!(
                 Instant::now() < deadline,
                 "it does not end: {:?}",
-                self.text()
+                self.text().chars().rev().take(2_000).collect::<String>()
             );
             std::thread::sleep(Duration::from_millis(5));
         }

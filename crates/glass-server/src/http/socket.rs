@@ -21,8 +21,13 @@ const RECEIVED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes that wait for the network, at most.
 const WRITE_BUFFER_BYTES_MAX: usize = 1 << 20;
 
-/// Time for a client to take a frame; one that does not read is let go.
-const SEND_DEADLINE: Duration = Duration::from_secs(30);
+/// Time for a client to take a frame; one that does not read is let go. A laptop
+/// that was closed for a minute is still there.
+const SEND_DEADLINE: Duration = Duration::from_secs(300);
+
+/// A frame that was on its way for so long was waited for: whoever takes it then
+/// is there, whatever they have not said meanwhile.
+const TAKEN_LATE: Duration = Duration::from_secs(1);
 
 /// How often a client is asked whether it is there.
 const PING_EVERY: Duration = Duration::from_secs(20);
@@ -123,8 +128,14 @@ impl Socket {
     }
 
     async fn send(&mut self, message: Message) -> Result<(), Gone> {
+        let begun = Instant::now();
         match timeout(SEND_DEADLINE, self.socket.send(message)).await {
-            Ok(Ok(())) => Ok(()),
+            Ok(Ok(())) => {
+                if begun.elapsed() >= TAKEN_LATE {
+                    self.heard = Instant::now();
+                }
+                Ok(())
+            }
             Ok(Err(_)) | Err(_) => Err(Gone),
         }
     }

@@ -55,6 +55,7 @@ impl Engine {
             connections: Connections::default(),
             changes: watch::Sender::new(0),
             figures: Arc::default(),
+            thrift: Arc::default(),
             news: Arc::default(),
         });
         let engine = Engine(Arc::new(Inner {

@@ -41,6 +41,8 @@ struct Queue {
     lags: bool,
     /// Whether the client knows that, and has asked for the screen.
     asked: bool,
+    /// Bytes that it was not shown since the screen was drawn last.
+    missed_bytes: u64,
     /// The end, once it is there.
     exited: Option<Option<i32>>,
 }
@@ -100,6 +102,7 @@ impl Client {
     fn output(&self, bytes: &[u8]) {
         let mut queue = self.queue();
         if queue.lags {
+            queue.missed_bytes += bytes.len() as u64;
             return;
         }
         queue.bytes.extend_from_slice(bytes);
@@ -129,6 +132,10 @@ impl Client {
         queue.lose();
         queue.lags = false;
         queue.push(size_property(size));
+        let missed = std::mem::take(&mut queue.missed_bytes);
+        if missed > 0 {
+            queue.push(missed_property(missed));
+        }
         while !drawing.is_empty() {
             let frame = drawing.split_to(drawing.len().min(FRAME_BYTES_MAX));
             queue.push(Shown::undated(frame));
@@ -158,13 +165,18 @@ impl Queue {
     }
 
     fn lose(&mut self) {
-        self.items.clear();
+        for item in self.items.drain(..) {
+            if let Shown::Bytes { bytes, .. } = item {
+                self.missed_bytes += bytes.len() as u64;
+            }
+        }
         self.lose_bytes();
     }
 
     /// Loses what came last. A screen that was drawn before is still shown: so
     /// who is always too slow sees a screen at times, and not nothing.
     fn lose_bytes(&mut self) {
+        self.missed_bytes += self.bytes.len() as u64;
         self.bytes = BytesMut::new();
         self.lags = true;
         self.asked = false;
@@ -175,6 +187,13 @@ fn size_property(size: ScreenSize) -> Shown {
     Shown::Property {
         name: "size",
         value: format!("{}x{}", size.columns, size.rows),
+    }
+}
+
+fn missed_property(bytes: u64) -> Shown {
+    Shown::Property {
+        name: "missed",
+        value: bytes.to_string(),
     }
 }
 
@@ -325,15 +344,16 @@ mod tests {
         while let Taken::Shown(next) = queue.take() {
             shown.push(next);
         }
-        let property = Shown::Property {
-            name: "size",
-            value: "80x30".to_owned(),
+        let property = |name, value: &str| Shown::Property {
+            name,
+            value: value.to_owned(),
         };
         let bytes = |text: &'static [u8]| Shown::undated(Bytes::from_static(text));
         assert_eq!(
             shown,
             [
-                property,
+                property("size", "80x30"),
+                property("missed", "6553600"),
                 bytes(b"screen"),
                 Shown::Ready { next: None },
                 bytes(b" and on")

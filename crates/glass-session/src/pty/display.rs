@@ -153,12 +153,15 @@ impl Display {
     }
 
     /// Gives memory back if nothing has come for a while, and else looks again.
-    pub(super) fn rest(&mut self, now: Instant) {
+    /// Whether it has.
+    pub(super) fn rest(&mut self, now: Instant) -> bool {
         let rested_at = self.changed.map(|changed| changed + REST);
         self.rest_at = rested_at.filter(|at| *at > now);
-        if self.rest_at.is_none() && self.changed.take().is_some() {
+        let rests = self.rest_at.is_none() && self.changed.take().is_some();
+        if rests {
             self.screen.rest();
         }
+        rests
     }
 
     /// When a frame that is kept back is shown at the latest.

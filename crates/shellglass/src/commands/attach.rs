@@ -4,6 +4,7 @@ mod modes;
 pub(super) mod screen;
 mod status;
 pub(super) mod terminal;
+mod unsent;
 
 use crate::cli::Attach;
 use crate::client::{Client, Context, connect};
@@ -13,12 +14,13 @@ use glass_proto::shellglass::v1::attach_output::Output;
 use glass_proto::shellglass::v1::{
     AttachInput, AttachOpen, AttachOutput, Resize, SessionMode, SessionRef, View,
 };
-use screen::Screen;
+use screen::{Restored, Screen, Taking};
 use std::process::ExitCode;
 use std::time::Duration;
-use terminal::{Heard, Terminal};
-use tokio::sync::{mpsc, watch};
+use terminal::{Heard, Keys, Terminal};
+use tokio::sync::mpsc;
 use tonic::{Code, Status, Streaming};
+use unsent::Unsent;
 
 /// Ctrl+], which leaves.
 const LEAVE: u8 = 0x1d;
@@ -109,25 +111,33 @@ impl Opening {
         arguments: &Attach,
     ) -> Result<End, Failure> {
         let Opening { view, mut opened } = self;
-        let mut screen = Screen::new()?;
-        let mut line = status::listen(context.socket()?, &arguments.id);
-        put_status(&mut screen, arguments).await;
+        let mut following = Following {
+            arguments,
+            terminal,
+            screen: Screen::new()?,
+            line: status::Line::new(context.socket()?, &arguments.id),
+            unsent: Unsent::default(),
+        };
+        following.put_status();
         let mut tries = 0;
         let end = loop {
             let (sender, stream) = opened;
-            let mut following = Following {
-                arguments,
-                terminal,
-                screen: &mut screen,
-                line: &mut line,
-            };
             let end = following.follow(&sender, stream, &mut tries).await?;
             let End::Lost(status) = end else { break end };
-            opened = reopen(context, arguments, view, status, &mut tries).await?;
-            screen.clear().await;
+            opened = tokio::select! {
+                biased;
+                end = following.told_to_go() => break end,
+                opened = reopen(context, arguments, view, status, &mut tries) => opened?,
+            };
+            following.unsent = Unsent::default();
+            following.screen.clear();
         };
-        screen.restore().await;
-        Ok(end)
+        let restored = following.screen.restore().await;
+        Ok(match end {
+            // Whatever else we said would wait for that terminal, too.
+            End::Left | End::Over if restored == Restored::Unseen => End::Unseen,
+            end => end,
+        })
     }
 }
 
@@ -210,26 +220,19 @@ fn has_status(arguments: &Attach, size: Option<(u32, u32)>) -> bool {
     !arguments.no_status && status::has_room(size)
 }
 
-/// Puts up the status line, where it is wanted and there is room.
-async fn put_status(screen: &mut Screen, arguments: &Attach) {
-    let size = terminal::size();
-    if let Some((columns, rows)) = size.filter(|_| has_status(arguments, size)) {
-        screen.put_status(columns, rows).await;
-    } else if screen.has_status() {
-        screen.take_status().await;
-    }
-}
-
-/// One connection that is shown.
+/// A session that is shown.
 struct Following<'a> {
     arguments: &'a Attach,
     terminal: &'a mut Terminal,
-    screen: &'a mut Screen,
-    line: &'a mut watch::Receiver<status::Said>,
+    screen: Screen,
+    line: status::Line,
+    unsent: Unsent,
 }
 
 impl Following<'_> {
-    /// Shows what comes and sends what is typed.
+    /// Shows what comes on a connection and sends what is typed. Nothing here is
+    /// waited for alone: a terminal that takes nothing, or a daemon that does not,
+    /// keeps nobody from leaving.
     async fn follow(
         &mut self,
         sender: &mpsc::Sender<AttachInput>,
@@ -239,19 +242,22 @@ impl Following<'_> {
         loop {
             let turn = tokio::select! {
                 biased;
-                heard = self.terminal.next() => Turn::Heard(heard),
-                Ok(()) = self.line.changed(), if self.screen.has_status() => Turn::Line,
-                told = next(self.screen, &mut stream) => Turn::Told(told),
+                heard = self.terminal.next(self.unsent.keys()) => Turn::Heard(heard),
+                Ok(room) = sender.reserve(), if !self.unsent.is_empty() => {
+                    self.unsent.send(room);
+                    continue;
+                }
+                said = self.line.next() => Turn::Line(said),
+                told = next(&mut self.screen, &mut stream) => Turn::Told(told),
             };
             let end = match turn {
-                Turn::Heard(heard) => self.hear(heard, sender).await,
-                Turn::Line => {
-                    let said = self.line.borrow_and_update().clone();
-                    self.screen.say(said).await;
+                Turn::Heard(heard) => self.hear(heard),
+                Turn::Line(said) => {
+                    self.screen.say(said);
                     None
                 }
-                Turn::Told(None) => Some(End::Unseen),
-                Turn::Told(Some(told)) => {
+                Turn::Told(Told::Nobody) => Some(End::Unseen),
+                Turn::Told(Told::Message(told)) => {
                     let output = match told {
                         Ok(Some(told)) => told.output,
                         // Its end would have been told.
@@ -262,7 +268,7 @@ impl Following<'_> {
                         Err(status) => return Err(status.into()),
                     };
                     *tries = 0;
-                    self.show(output).await
+                    self.show(output)
                 }
             };
             if let Some(end) = end {
@@ -271,44 +277,70 @@ impl Following<'_> {
         }
     }
 
-    /// Shows what was told; says when that is the end.
-    async fn show(&mut self, output: Option<Output>) -> Option<End> {
-        match output? {
-            Output::Data(bytes) => self.screen.show(bytes.into()).await,
-            Output::ReadOnlyInput(_) => self.screen.show(b"\x07".to_vec()).await,
+    /// Shows what was told, for which there is room; says when that is the end.
+    fn show(&mut self, output: Option<Output>) -> Option<End> {
+        let bytes = match output? {
+            Output::Data(bytes) => bytes.into(),
+            Output::ReadOnlyInput(_) => b"\x07".to_vec(),
             Output::Exited(_) => return Some(End::Over),
             Output::Property(property) if property.name == SIZE => {
-                self.screen.fit(&property.value).await;
+                self.screen.fit(&property.value);
+                return None;
             }
             // The console was left from within.
             Output::Property(property) if property.name == LEFT => return Some(End::Left),
-            _ => {}
+            _ => return None,
+        };
+        match self.screen.try_room() {
+            Taking::Now(room) => room.show(bytes),
+            Taking::Later => unreachable!("a message is only taken where there is room for it"),
+            Taking::Never => return Some(End::Unseen),
         }
         None
     }
 
     /// Does what the person does; says when that is the end.
-    async fn hear(&mut self, heard: Heard, sender: &mpsc::Sender<AttachInput>) -> Option<End> {
+    fn hear(&mut self, heard: Heard) -> Option<End> {
         match heard {
             Heard::Typed(bytes) => {
                 let leaves = bytes.iter().position(|byte| *byte == LEAVE);
                 let typed = &bytes[..leaves.unwrap_or(bytes.len())];
                 if !typed.is_empty() {
-                    // A daemon that is gone is noticed by the stream.
-                    let data = Input::Data(typed.to_vec().into());
-                    let _ = sender.send(message(data)).await;
+                    self.unsent.push_keys(typed);
                 }
                 leaves.map(|_| End::Left)
             }
             Heard::Resized => {
-                put_status(self.screen, self.arguments).await;
+                self.put_status();
                 if let Some((cols, rows)) = size(self.arguments) {
-                    let resize = Input::Resize(Resize { cols, rows });
-                    let _ = sender.send(message(resize)).await;
+                    self.unsent.resize = Some(Resize { cols, rows });
                 }
                 None
             }
             Heard::Told(signal) => Some(End::Told(signal)),
+        }
+    }
+
+    /// Waits for the person to leave while there is no daemon.
+    async fn told_to_go(&mut self) -> End {
+        loop {
+            let heard = self.terminal.next(Keys::Wanted).await;
+            if let Some(end) = self.hear(heard) {
+                return end;
+            }
+            // Nobody is there who could take them.
+            self.unsent = Unsent::default();
+        }
+    }
+
+    /// Puts up the status line, where it is wanted and there is room.
+    fn put_status(&mut self) {
+        let size = terminal::size();
+        if let Some((columns, rows)) = size.filter(|_| has_status(self.arguments, size)) {
+            self.line.listen();
+            self.screen.put_status(columns, rows);
+        } else if self.screen.has_status() {
+            self.screen.take_status();
         }
     }
 }
@@ -317,16 +349,29 @@ impl Following<'_> {
 enum Turn {
     Heard(Heard),
     /// The status line says something else.
-    Line,
-    /// A message; none when nobody reads what is shown.
-    Told(Option<Result<Option<AttachOutput>, Status>>),
+    Line(status::Said),
+    Told(Told),
 }
 
-/// The next message, once there is room to show it; none when nobody reads.
-async fn next(
-    screen: &mut Screen,
-    stream: &mut Streaming<AttachOutput>,
-) -> Option<Result<Option<AttachOutput>, Status>> {
-    drop(screen.room().await?);
-    Some(stream.message().await)
+/// What comes on a connection.
+enum Told {
+    /// A message, for which there is room on the terminal.
+    Message(Result<Option<AttachOutput>, Status>),
+    /// Nobody reads what is shown.
+    Nobody,
+}
+
+/// The next message, once there is room to show it.
+async fn next(screen: &mut Screen, stream: &mut Streaming<AttachOutput>) -> Told {
+    loop {
+        match screen.room().await {
+            Some(room) => drop(room),
+            None => return Told::Nobody,
+        }
+        tokio::select! {
+            biased;
+            () = screen.settle() => {}
+            told = stream.message() => return Told::Message(told),
+        }
+    }
 }

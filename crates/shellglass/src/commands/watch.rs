@@ -6,8 +6,8 @@ mod page;
 mod plain;
 pub(super) mod words;
 
-use super::attach::screen::Screen;
-use super::attach::terminal::{self, Heard, Terminal};
+use super::attach::screen::{Screen, Taking};
+use super::attach::terminal::{self, Heard, Keys, Terminal};
 use super::{attach, now_ms};
 use crate::cli::{Attach, Watch};
 use crate::client::{Client, Context, connect, dial};
@@ -92,12 +92,15 @@ enum News {
 impl Watcher {
     async fn run(&mut self, terminal: &mut Terminal) -> Result<ExitCode, Failure> {
         let mut screen = Screen::new()?;
-        show(&mut screen, ENTER.to_vec()).await;
+        enter(&mut screen);
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let status = loop {
-            if !show(&mut screen, self.canvas.draw(&mut self.board)?).await {
-                break 0;
+            match screen.try_room() {
+                Taking::Now(room) => room.show(self.canvas.draw(&mut self.board)?),
+                // The next tick looks again.
+                Taking::Later => {}
+                Taking::Never => break 0,
             }
             match self.next(terminal, &mut ticks).await {
                 News::Heard(Heard::Told(signal)) => break 128 + signal,
@@ -109,7 +112,7 @@ impl Watcher {
                         self.open(terminal, session, write).await;
                         screen = Screen::new()?;
                         self.canvas = Paper::new()?;
-                        show(&mut screen, ENTER.to_vec()).await;
+                        enter(&mut screen);
                     }
                     Some(_) => break 0,
                 },
@@ -141,7 +144,7 @@ impl Watcher {
         };
         tokio::select! {
             biased;
-            heard = terminal.next() => News::Heard(heard),
+            heard = terminal.next(Keys::Wanted) => News::Heard(heard),
             Some(answer) = self.answers.recv() => News::Answered(answer),
             told = told => told,
             _ = ticks.tick() => News::Tick,
@@ -231,14 +234,10 @@ async fn find(context: &Context) -> News {
     }
 }
 
-/// Whether somebody sees it.
-async fn show(screen: &mut Screen, bytes: Vec<u8>) -> bool {
-    match screen.room().await {
-        Some(room) => {
-            room.show(bytes);
-            true
-        }
-        None => false,
+/// Takes a terminal that nothing was shown on before.
+fn enter(screen: &mut Screen) {
+    if let Taking::Now(room) = screen.try_room() {
+        room.show(ENTER.to_vec());
     }
 }
 

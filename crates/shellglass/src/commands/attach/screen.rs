@@ -2,11 +2,12 @@
 //! does not take its bytes would keep us from hearing that we are to go.
 
 use super::modes::Modes;
-use super::status::{Said, Status};
+use super::status::{self, Said, Status};
 use crate::error::{Failure, Kind};
 use crate::stdout::{self, Reader};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 /// Frames that wait for the terminal.
 const FRAMES_MAX: usize = 4;
@@ -14,44 +15,122 @@ const FRAMES_MAX: usize = 4;
 /// Time for a terminal to take the last frame.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
-/// Clears what is shown, before everything is shown anew.
-const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
-
-/// The terminal's output.
+/// The terminal's output. Only [`Screen::room`], [`Screen::settle`] and
+/// [`Screen::restore`] wait for the terminal; everything else is done when it has
+/// room.
 pub(in crate::commands) struct Screen {
     frames: mpsc::Sender<Vec<u8>>,
     /// Answered when the last frame is written.
     done: Option<oneshot::Receiver<()>>,
+    drawn: Drawn,
+}
+
+/// What the terminal was sent, and what it is to be sent yet.
+#[derive(Default)]
+struct Drawn {
     modes: Modes,
     /// The status line, where there is one.
     status: Option<Status>,
+    /// What it is to say.
+    said: Said,
+    /// What is to become of it.
+    wish: Option<Wish>,
+    /// Whether what is shown next is all that is shown.
+    begins_anew: bool,
+}
+
+/// Clears what is shown, before everything is shown anew.
+const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
+
+/// What is to become of the status line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    /// It is the last row of a terminal of this many columns and rows.
+    There(u32, u32),
+    /// There is none.
+    Gone,
+}
+
+impl Drawn {
+    /// Appends what makes the status line what it is to be.
+    fn settle(&mut self, out: &mut Vec<u8>) {
+        match self.wish.take() {
+            Some(Wish::There(columns, rows)) => match &mut self.status {
+                Some(status) => status.move_to(columns, rows, out),
+                None => {
+                    let status = self.status.insert(Status::new(columns, rows));
+                    status.put_up(out);
+                }
+            },
+            Some(Wish::Gone) => {
+                let status = self.status.take();
+                out.extend(status.iter().flat_map(Status::take_down));
+            }
+            None => {}
+        }
+        self.modes.follow(out);
+        if let Some(status) = &mut self.status {
+            status.say(&self.said, out);
+        }
+    }
+
+    /// When there is something to settle; none where there is nothing.
+    fn due(&self) -> Option<Instant> {
+        let now = self.wish.map(|_| Instant::now());
+        now.or_else(|| self.status.as_ref()?.due(&self.said))
+    }
 }
 
 /// Room for one frame.
 pub(in crate::commands) struct Room<'a> {
     permit: mpsc::Permit<'a, Vec<u8>>,
-    modes: &'a mut Modes,
-    status: &'a mut Option<Status>,
+    drawn: &'a mut Drawn,
 }
 
 impl Room<'_> {
     /// Shows what the session's programs wrote.
-    pub(in crate::commands) fn show(self, bytes: Vec<u8>) {
-        self.modes.follow(&bytes);
-        let Some(status) = self.status else {
-            return self.permit.send(bytes);
-        };
-        let mut out = Vec::with_capacity(bytes.len());
-        status.show(&bytes, &mut out);
+    pub(in crate::commands) fn show(self, mut bytes: Vec<u8>) {
+        if std::mem::take(&mut self.drawn.begins_anew) {
+            bytes.splice(..0, CLEAR.iter().copied());
+        }
+        let mut out = Vec::new();
+        self.drawn.settle(&mut out);
+        self.drawn.modes.follow(&bytes);
+        match &mut self.drawn.status {
+            Some(status) => status.show(&bytes, &mut out),
+            None if out.is_empty() => out = bytes,
+            None => out.extend_from_slice(&bytes),
+        }
         self.permit.send(out);
     }
 
     /// Shows what is ours.
-    fn send(self, bytes: Vec<u8>) {
-        if !bytes.is_empty() {
-            self.permit.send(bytes);
+    fn settle(self) {
+        let mut out = Vec::new();
+        self.drawn.settle(&mut out);
+        if !out.is_empty() {
+            self.permit.send(out);
         }
     }
+}
+
+/// Whether a terminal has taken what brings it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum Restored {
+    /// It has.
+    Seen,
+    /// It takes nothing.
+    Unseen,
+}
+
+/// Whether the terminal takes a frame now.
+pub(in crate::commands) enum Taking<'a> {
+    /// It does.
+    Now(Room<'a>),
+    /// It has not taken those before.
+    Later,
+    /// Nobody reads what is shown.
+    Never,
 }
 
 impl Screen {
@@ -74,67 +153,62 @@ impl Screen {
         Ok(Screen {
             frames,
             done: Some(done),
-            modes: Modes::default(),
-            status: None,
+            drawn: Drawn::default(),
         })
     }
 
     /// Keeps the last row of a terminal of this size for the status line.
-    pub(super) async fn put_status(&mut self, columns: u32, rows: u32) {
-        let mut out = Vec::new();
-        match &mut self.status {
-            Some(status) => status.move_to(columns, rows, &mut out),
-            None => {
-                let status = self.status.insert(Status::new(columns, rows));
-                status.put_up(&mut out);
-            }
-        }
-        self.modes.follow(&out);
-        if let Some(room) = self.room().await {
-            room.send(out);
-        }
+    pub(super) fn put_status(&mut self, columns: u32, rows: u32) {
+        self.drawn.wish = Some(Wish::There(columns, rows));
     }
 
     /// Says something in the status line.
-    pub(super) async fn say(&mut self, said: Said) {
-        let mut out = Vec::new();
-        if let Some(status) = &mut self.status {
-            status.say(said, &mut out);
-        }
-        if let Some(room) = self.room().await {
-            room.send(out);
-        }
+    pub(super) fn say(&mut self, said: Said) {
+        self.drawn.said = said;
     }
 
-    /// Whether there is a status line.
+    /// Whether there is to be a status line.
     pub(super) fn has_status(&self) -> bool {
-        self.status.is_some()
+        match self.drawn.wish {
+            Some(wish) => wish != Wish::Gone,
+            None => self.drawn.status.is_some(),
+        }
     }
 
     /// The session's programs have this size: where that leaves no row for the
     /// status line, there is none any more.
-    pub(super) async fn fit(&mut self, size: &str) {
-        if self
-            .status
-            .as_ref()
-            .is_some_and(|status| !status.fits(size))
-        {
-            self.take_status().await;
+    pub(super) fn fit(&mut self, size: &str) {
+        let rows = match self.drawn.wish {
+            Some(Wish::There(_, rows)) => Some(rows),
+            Some(Wish::Gone) => None,
+            None => self.drawn.status.as_ref().map(Status::rows),
+        };
+        if rows.is_some_and(|rows| !status::fits(size, rows)) {
+            self.take_status();
         }
     }
 
     /// Gives the last row back.
-    pub(super) async fn take_status(&mut self) {
-        let taken_down = self.status.take().map(|status| status.take_down());
-        if let Some(room) = self.room().await {
-            room.send(taken_down.unwrap_or_default());
-        }
+    pub(super) fn take_status(&mut self) {
+        self.drawn.wish = Some(Wish::Gone);
     }
 
-    /// Shows what the session's programs wrote.
-    pub(super) async fn show(&mut self, bytes: Vec<u8>) {
-        if let Some(room) = self.room().await {
-            room.show(bytes);
+    /// Clears what is shown, before the next that is shown.
+    pub(super) fn clear(&mut self) {
+        self.drawn.begins_anew = true;
+    }
+
+    /// Waits until the status line is not what it is to be, and for room to
+    /// change that.
+    pub(super) async fn settle(&mut self) {
+        match self.drawn.due() {
+            Some(due) => tokio::time::sleep_until(due).await,
+            None => std::future::pending().await,
+        }
+        match self.room().await {
+            Some(room) => room.settle(),
+            // Whoever waits to show something notices.
+            None => std::future::pending().await,
         }
     }
 
@@ -143,23 +217,29 @@ impl Screen {
         let permit = self.frames.reserve().await.ok()?;
         Some(Room {
             permit,
-            modes: &mut self.modes,
-            status: &mut self.status,
+            drawn: &mut self.drawn,
         })
     }
 
-    pub(in crate::commands) async fn clear(&mut self) {
-        if let Some(room) = self.room().await {
-            room.show(CLEAR.to_vec());
+    /// The same without waiting.
+    pub(in crate::commands) fn try_room(&mut self) -> Taking<'_> {
+        match self.frames.try_reserve() {
+            Ok(permit) => Taking::Now(Room {
+                permit,
+                drawn: &mut self.drawn,
+            }),
+            Err(mpsc::error::TrySendError::Full(())) => Taking::Later,
+            Err(mpsc::error::TrySendError::Closed(())) => Taking::Never,
         }
     }
 
     /// Undoes whatever the session's programs did to the terminal, and waits
     /// for that, though not for long.
-    pub(in crate::commands) async fn restore(mut self) {
-        let taken_down = self.status.take().map(|status| status.take_down());
-        let reset = self.modes.reset(&taken_down.unwrap_or_default());
-        let _ = tokio::time::timeout(LAST_WAIT, async {
+    pub(in crate::commands) async fn restore(mut self) -> Restored {
+        (self.drawn.wish, self.drawn.begins_anew) = (None, false);
+        let taken_down = self.drawn.status.take().map(|status| status.take_down());
+        let reset = self.drawn.modes.reset(&taken_down.unwrap_or_default());
+        let done = tokio::time::timeout(LAST_WAIT, async {
             if let Some(room) = self.room().await {
                 room.show(reset);
             }
@@ -168,7 +248,10 @@ impl Screen {
             if let Some(done) = done {
                 let _ = done.await;
             }
-        })
-        .await;
+        });
+        match done.await {
+            Ok(()) => Restored::Seen,
+            Err(_) => Restored::Unseen,
+        }
     }
 }

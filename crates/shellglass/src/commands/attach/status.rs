@@ -14,6 +14,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tonic::Streaming;
 
 /// A terminal of fewer rows than this needs them all.
@@ -27,6 +28,10 @@ const BETWEEN: &str = "  ·  ";
 
 /// Characters that the command has at least, where it has so many.
 const COMMAND_CHARS_MIN: usize = 20;
+
+/// How long an update that is shown as one may keep the row from being painted:
+/// terminals themselves wait no longer, and who began it may be gone.
+const UPDATE_WAIT: Duration = Duration::from_secs(1);
 
 /// What the line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +70,8 @@ pub(in crate::commands) struct Status {
     said: Said,
     /// Whether the row does not say it yet.
     is_stale: bool,
+    /// Since when an update is shown as one.
+    updating_since: Option<Instant>,
 }
 
 impl Status {
@@ -76,7 +83,13 @@ impl Status {
             rows,
             said: Said::default(),
             is_stale: true,
+            updating_since: None,
         }
+    }
+
+    /// The terminal's rows.
+    pub(super) fn rows(&self) -> u32 {
+        u32::from(self.rows)
     }
 
     /// Puts it up. What the terminal shows goes up into its history, because
@@ -97,29 +110,39 @@ impl Status {
         self.is_stale = true;
     }
 
-    /// The session's programs have this many columns and rows. Whether there is
-    /// room for them above.
-    pub(super) fn fits(&self, value: &str) -> bool {
-        let size = value.split_once('x');
-        let rows = size.and_then(|(_, rows)| rows.parse::<u16>().ok());
-        rows.is_none_or(|rows| rows < self.rows)
-    }
-
     /// What the terminal is to be sent for these bytes, the row included where
     /// it was written over.
     pub(super) fn show(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         self.fence.show(bytes, out);
+        self.updating_since = match self.fence.is_updating() {
+            true => Some(self.updating_since.unwrap_or_else(Instant::now)),
+            false => None,
+        };
         if self.is_stale || self.fence.is_worn() {
             self.paint(out);
         }
     }
 
-    /// Says something else.
-    pub(super) fn say(&mut self, said: Said, out: &mut Vec<u8>) {
-        if self.said != said {
-            self.said = said;
+    /// Says this.
+    pub(super) fn say(&mut self, said: &Said, out: &mut Vec<u8>) {
+        if self.said != *said {
+            self.said = said.clone();
+            self.is_stale = true;
+        }
+        if self.is_stale {
             self.paint(out);
         }
+    }
+
+    /// When this can be said, where it is not said already; none where more of a
+    /// sequence has to come before.
+    pub(super) fn due(&self, said: &Said) -> Option<Instant> {
+        let is_stale = self.is_stale || self.said != *said;
+        let can_be = match self.updating_since {
+            Some(since) => Some(since + UPDATE_WAIT),
+            None => self.fence.is_between().then(Instant::now),
+        };
+        can_be.filter(|_| is_stale)
     }
 
     /// Takes it away: the row is empty, and the whole terminal scrolls again.
@@ -128,9 +151,24 @@ impl Status {
     }
 
     fn paint(&mut self, out: &mut Vec<u8>) {
+        if self
+            .updating_since
+            .is_some_and(|since| since.elapsed() >= UPDATE_WAIT)
+        {
+            self.fence.end_update();
+            self.updating_since = None;
+        }
         let text = self.said.text(usize::from(self.fence.size().columns));
         self.is_stale = !self.fence.paint(self.rows, &text, out);
     }
+}
+
+/// Whether there is room above the last of these rows for programs that have this
+/// many columns and rows.
+pub(super) fn fits(value: &str, rows: u32) -> bool {
+    let size = value.split_once('x');
+    let wanted = size.and_then(|(_, wanted)| wanted.parse::<u32>().ok());
+    wanted.is_none_or(|wanted| wanted < rows)
 }
 
 fn narrow(value: u32) -> u16 {
@@ -144,8 +182,43 @@ fn above(columns: u32, rows: u16) -> ScreenSize {
     }
 }
 
+/// What the line of a session is to say. Nobody asks for that before it is wanted.
+pub(super) struct Line {
+    socket: PathBuf,
+    id: String,
+    said: Option<watch::Receiver<Said>>,
+}
+
+impl Line {
+    /// That of a session, of the daemon at this socket.
+    pub(super) fn new(socket: PathBuf, id: &str) -> Line {
+        Line {
+            socket,
+            id: id.to_owned(),
+            said: None,
+        }
+    }
+
+    /// Asks from now on.
+    pub(super) fn listen(&mut self) {
+        if self.said.is_none() {
+            self.said = Some(listen(self.socket.clone(), &self.id));
+        }
+    }
+
+    /// Waits for something new to say.
+    pub(super) async fn next(&mut self) -> Said {
+        if let Some(said) = &mut self.said
+            && said.changed().await.is_ok()
+        {
+            return said.borrow_and_update().clone();
+        }
+        std::future::pending().await
+    }
+}
+
 /// Keeps the line of a session up to date, for as long as somebody listens.
-pub(super) fn listen(socket: PathBuf, id: &str) -> watch::Receiver<Said> {
+fn listen(socket: PathBuf, id: &str) -> watch::Receiver<Said> {
     let (sender, line) = watch::channel(Said::default());
     let id = id.to_owned();
     tokio::spawn(async move {
@@ -178,13 +251,13 @@ async fn open(socket: &Path, id: &str) -> Option<Streaming<Overview>> {
 
 /// Tells what comes, and the time, until the stream is over.
 async fn follow(mut stream: Streaming<Overview>, line: &watch::Sender<Said>) {
-    let mut shown: Option<(WatchedSession, i64, tokio::time::Instant)> = None;
+    let mut shown: Option<(WatchedSession, i64, Instant)> = None;
     let mut tick = tokio::time::interval(TICK);
     loop {
         tokio::select! {
             told = stream.message() => {
                 let Ok(Some(overview)) = told else { return };
-                let now = tokio::time::Instant::now();
+                let now = Instant::now();
                 let first = overview.sessions.into_iter().next();
                 shown = first.map(|row| (row, overview.unix_ms, now));
             }
@@ -224,7 +297,7 @@ fn words_of(row: &WatchedSession, now_ms: i64) -> Said {
 
 #[cfg(test)]
 mod tests {
-    use super::{Status, words_of};
+    use super::{Said, Status, UPDATE_WAIT, fits, words_of};
     use glass_proto::shellglass::v1::{Session, WatchedSession};
     use glass_vt::screen::{Screen, ScreenSize};
 
@@ -276,7 +349,7 @@ mod tests {
         status.put_up(&mut out);
         status.show(b"\x1bcabove", &mut out);
         let hostile = words_of(&running("x\x1b[2J\r\n\u{202e}\u{9b}H"), 1_000);
-        status.say(hostile, &mut out);
+        status.say(&hostile, &mut out);
         let mut screen = Screen::new(ScreenSize {
             columns: 40,
             rows: 12,
@@ -292,10 +365,35 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_dies_in_an_update_does_not_keep_the_row() {
+        let mut status = Status::new(40, 12);
+        let mut out = Vec::new();
+        status.put_up(&mut out);
+        let said = |command: &str| Said {
+            command: command.to_owned(),
+            more: String::new(),
+        };
+        status.say(&said("first"), &mut out);
+        assert_eq!(status.due(&said("first")), None, "it is said");
+        status.show(b"\x1b[?2026hhalf a frame", &mut out);
+        out.clear();
+        status.say(&said("second"), &mut out);
+        assert_eq!(out, b"", "nothing is shown in an update");
+        let due = status.due(&said("second")).expect("it is to be said");
+        let since = status.updating_since.expect("an update has begun");
+        assert_eq!(due, since + UPDATE_WAIT);
+        status.updating_since = since.checked_sub(UPDATE_WAIT);
+        status.say(&said("second"), &mut out);
+        assert!(String::from_utf8_lossy(&out).contains("second"), "{out:?}");
+        assert_eq!(status.due(&said("second")), None);
+        status.show(b"\x1b[3", &mut out);
+        assert_eq!(status.due(&said("third")), None, "more has to come");
+    }
+
+    #[test]
     fn a_session_that_is_taller_than_the_rest_does_not_fit() {
-        let status = Status::new(80, 24);
-        assert!(status.fits("80x23") && status.fits("200x10"));
-        assert!(!status.fits("80x24") && !status.fits("80x999"));
-        assert!(status.fits("nonsense"));
+        assert!(fits("80x23", 24) && fits("200x10", 24));
+        assert!(!fits("80x24", 24) && !fits("80x999", 24));
+        assert!(fits("nonsense", 24));
     }
 }

@@ -28,6 +28,15 @@ pub(in crate::commands) enum Heard {
     Told(u8),
 }
 
+/// Whether keys are listened to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum Keys {
+    /// They are.
+    Wanted,
+    /// They wait: there is no room for more.
+    Wait,
+}
+
 /// The terminal while it is ours.
 pub(in crate::commands) struct Terminal {
     before: Option<Termios>,
@@ -74,7 +83,7 @@ impl Terminal {
     }
 
     /// Waits for the next thing.
-    pub(in crate::commands) async fn next(&mut self) -> Heard {
+    pub(in crate::commands) async fn next(&mut self, keys: Keys) -> Heard {
         tokio::select! {
             biased;
             _ = self.terminate.recv() => Heard::Told(SIGTERM),
@@ -82,7 +91,7 @@ impl Terminal {
             _ = self.interrupt.recv() => Heard::Told(SIGINT),
             _ = self.quit.recv() => Heard::Told(SIGQUIT),
             _ = self.resized.recv() => Heard::Resized,
-            Some(bytes) = self.keys.recv() => Heard::Typed(bytes),
+            Some(bytes) = self.keys.recv(), if keys == Keys::Wanted => Heard::Typed(bytes),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The keyboard of a command that has a terminal: ours, where we have one.
 
 use crate::client::Client;
-use crate::commands::attach::terminal::{Heard, Terminal};
+use crate::commands::attach::terminal::{Heard, Keys, Terminal};
 use crate::error::Failure;
 use glass_proto::agent::v1::WriteShellStdinArgs;
 use glass_proto::shellglass::v1::ExecuteRequest;
@@ -40,7 +40,7 @@ impl Keyboard {
             match &mut self.terminal {
                 Some(terminal) => {
                     // Signals are heard elsewhere.
-                    if let Heard::Typed(keys) = terminal.next().await {
+                    if let Heard::Typed(keys) = terminal.next(Keys::Wanted).await {
                         return keys;
                     }
                 }
