@@ -59,7 +59,10 @@ def --env __glass_begin [] {
     if ($line | str trim) == "" { return }
     # What the history is not to have may be a secret.
     let hides = ($env.config.history?.ignore_space_prefixed? | default true)
-    if not ($hides and ($line starts-with " ")) { __glass_tell "E;" $line }
+    let shown = (if $hides and ($line starts-with " ") { "" } else { $line })
+    # A program may throw away what the terminal has not been read of.
+    try { $shown | save --raw --force ($__glass_dir | path join said) }
+    if $shown != "" { __glass_tell "E;" $shown }
     __glass_mark C
 }
 

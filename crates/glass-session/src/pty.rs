@@ -36,6 +36,7 @@ mod remote;
 mod sizing;
 mod start;
 mod walls;
+mod witness;
 
 use crate::actor::{Finished, Live, Message, lock};
 use crate::context::Context;
@@ -68,6 +69,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use walls::Walls;
+use witness::Witness;
 
 pub(crate) use adopt::{Adoption, adopt};
 pub(crate) use clients::{Client, ClientId, Taken};
@@ -155,6 +157,7 @@ pub(crate) struct Task {
     /// When integration has taken too long.
     late_at: Option<Instant>,
     looks: Looks,
+    witness: Witness,
     next: EventIndex,
     notes: mpsc::UnboundedReceiver<Note>,
     note_sender: mpsc::UnboundedSender<Note>,
@@ -286,6 +289,7 @@ impl Task {
             self.late_at,
             self.queue.due(),
             self.looks.due(),
+            self.witness.due(),
             self.front.as_ref().and_then(Front::due),
             self.plain.as_ref().and_then(Plain::due),
         ];
@@ -323,6 +327,9 @@ impl Task {
         }
         if self.looks.is_due(now) {
             self.look();
+        }
+        if is_due(self.witness.due()) {
+            self.ask_kernel(now);
         }
         self.tend_front(now);
         self.tend_plain(now);
@@ -383,6 +390,7 @@ impl Task {
         self.beliefs.shown(bytes);
         let now = Instant::now();
         self.question.wrote(bytes, now);
+        self.doubt(now);
         let replies = self.display.feed(bytes, now);
         if !replies.is_empty() {
             self.say(replies.into());

@@ -152,7 +152,7 @@ async fn what_is_executed_runs_at_the_prompt_of_nu() {
     let ran = desk.session.run(&long).await;
     assert_eq!((ran.code, ran.stdout.trim()), (Some(0), "20000"));
     let request = ExecuteRequest {
-        env: [("GIVEN".to_owned(), "it's a \"value\"".to_owned())].into(),
+        env: [("GIVEN".to_owned(), "it's a \"value\" !!".to_owned())].into(),
         args: Some(ShellArgs {
             command: "print $\"($env.GIVEN) ($env.PWD)\"; ^sh -c 'exit 3'".to_owned(),
             working_directory: "/usr".to_owned(),
@@ -161,11 +161,45 @@ async fn what_is_executed_runs_at_the_prompt_of_nu() {
         ..desk.session.request("")
     };
     let ran = desk.session.try_run(request).await.unwrap();
-    let expected = (Some(3), "it's a \"value\" /usr\r\n");
+    let expected = (Some(3), "it's a \"value\" !! /usr\r\n");
     assert_eq!((ran.code, ran.stdout.as_str()), expected);
     let gone = desk.session.run("print ('GIVEN' in $env)").await;
     assert_eq!(gone.stdout, "false\r\n");
     assert_invisible(&desk);
+}
+
+#[tokio::test]
+async fn a_program_that_throws_the_word_of_its_start_away_is_known_to_run() {
+    let daemon = Daemon::start("");
+    let pid = daemon.pid();
+    // The daemon reads nothing from before the shell tells of the command until the
+    // command has thrown that away, as tmux does when it starts.
+    let config = format!(
+        "$env.config.show_banner = false\n\
+         $env.config.hooks.pre_execution = [{{|| ^kill -STOP {pid} }}]\n"
+    );
+    let place = daemon.home().join(".config/nushell/config.nu");
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    std::fs::write(place, config).unwrap();
+    let program = format!(
+        "import os, signal, termios\ntermios.tcflush(1, termios.TCOFLUSH)\n\
+         os.kill({pid}, signal.SIGCONT)\nprint('waits')\ninput()\nraise SystemExit(3)\n"
+    );
+    std::fs::write(daemon.home().join("flush.py"), program).unwrap();
+    let mut desk = Desk::open(&daemon, with_files(&daemon, &nu(), "rc")).await;
+    desk.prompted().await;
+    desk.viewer.forget();
+    desk.keys("python3 flush.py # mine\r").await;
+    desk.runs("python3 flush.py # mine").await;
+    desk.viewer.until("waits").await;
+    desk.keys("\r").await;
+    let run = desk.ended("flush.py").await;
+    assert_eq!(
+        (run.command.as_str(), run.exit_code),
+        ("python3 flush.py # mine", Some(3))
+    );
+    assert_eq!(desk.commands().await.len(), 1);
+    assert_eq!(desk.session.remarks("witnessed").await.len(), 1);
 }
 
 #[tokio::test]

@@ -54,6 +54,8 @@ pub(super) struct Beliefs {
     line: Option<String>,
     taken: Option<u32>,
     echo: Option<Vec<u8>>,
+    /// Whether the kernel alone says that a command runs.
+    witnessed: bool,
 }
 
 impl Beliefs {
@@ -77,6 +79,25 @@ impl Beliefs {
     /// The kernel says so, and the shell's own word is lost.
     pub(super) fn is_at_prompt(&mut self) {
         self.doing = Doing::Prompting;
+    }
+
+    /// Whether the shell has said what it is about to run.
+    pub(super) fn has_line(&self) -> bool {
+        self.line.is_some()
+    }
+
+    /// Whether the kernel alone says that a command runs.
+    pub(super) fn is_witnessed(&self) -> bool {
+        self.witnessed && self.doing == Doing::Running
+    }
+
+    /// The kernel says that a command runs, and the shell's own word is lost: gives
+    /// what of it is not.
+    pub(super) fn witness(&mut self) -> (Option<String>, Option<u32>) {
+        self.doing = Doing::Running;
+        self.witnessed = true;
+        self.echo = None;
+        (self.line.take(), self.taken.take())
     }
 
     /// Notes what the terminal shows while a line is read.
@@ -145,14 +166,20 @@ impl Beliefs {
     }
 
     fn began(&mut self) -> Vec<Fact> {
-        if self.doing == Doing::Running {
+        let mut facts = Vec::new();
+        if self.is_witnessed() {
+            // A helper of its prompt ran, and this is something else.
+            facts.push(Fact::Ended { code: None });
+        } else if self.doing == Doing::Running {
             // Another part of the same line.
-            return Vec::new();
+            return facts;
         }
         self.doing = Doing::Running;
+        self.witnessed = false;
         self.echo = None;
         let (command, taken) = (self.line.take(), self.taken.take());
-        vec![Fact::Began { command, taken }]
+        facts.push(Fact::Began { command, taken });
+        facts
     }
 }
 
@@ -200,6 +227,36 @@ mod tests {
             }
         }
         (facts, beliefs.doing())
+    }
+
+    #[test]
+    fn what_the_kernel_saw_ends_with_the_shells_word() {
+        let mut beliefs = Beliefs::adopted(Doing::Prompting);
+        let marker = |body: &str| {
+            let nonce = Nonce::new(NONCE).expect("long enough");
+            let stream = format!("\x1b]633;{body};{NONCE}\x07");
+            let sifted = Sieve::new(nonce).push(stream.as_bytes());
+            match sifted.into_iter().next() {
+                Some(Sifted::Marker(marker)) => marker,
+                other => panic!("{other:?}"),
+            }
+        };
+        beliefs.take(marker("E;tmux"));
+        assert_eq!(beliefs.witness(), (Some("tmux".to_owned()), None));
+        assert!(beliefs.is_witnessed());
+        assert_eq!(beliefs.take(marker("D;3")), [Fact::Ended { code: Some(3) }]);
+        assert!(!beliefs.is_witnessed());
+        beliefs.witness();
+        // It was a helper of the prompt.
+        beliefs.take(marker("E;ls"));
+        let ended = Fact::Ended { code: None };
+        assert_eq!(beliefs.take(marker("C")), [ended, began("ls")]);
+        assert!(!beliefs.is_witnessed());
+        assert_eq!(
+            beliefs.take(marker("C")),
+            [],
+            "another part of the same line"
+        );
     }
 
     fn began(command: &str) -> Fact {

@@ -167,9 +167,11 @@ impl Task {
         self.show();
     }
 
-    fn began(&mut self, command: Option<String>, taken: Option<u32>) {
+    pub(super) fn began(&mut self, command: Option<String>, taken: Option<u32>) {
         // Nothing begins before what ran has ended, whether that was told or not.
         self.ended(None);
+        // It was told, so what was written down of it is not needed.
+        drop(self.take_said());
         let handed = taken.and_then(|number| self.take_offered(number));
         let mut changes = Vec::new();
         let mut execution = handed.unwrap_or_else(|| {
@@ -239,12 +241,14 @@ impl Task {
         }
     }
 
-    fn ended(&mut self, code: Option<i32>) {
+    pub(super) fn ended(&mut self, code: Option<i32>) {
         let Some(front) = self.front.take() else {
             return;
         };
-        // It has been read.
-        drop(std::fs::remove_file(self.room().join(super::nu::FILE)));
+        if self.session.shell.kind == ShellKind::Nu {
+            // It has been read.
+            drop(std::fs::remove_file(self.room().join(super::nu::FILE)));
+        }
         if let Some(init) = self.launched.init {
             // Behind walls nothing outlives its command but the shell's own jobs.
             tree::end_orphans(&init, ORPHANS_WITHIN);

@@ -205,6 +205,7 @@ impl Ready {
             look_at: None,
             late_at,
             looks: crate::look::Looks::new(),
+            witness: crate::pty::witness::Witness::default(),
             next: parts.next,
             notes: parts.notes,
             note_sender: parts.note_sender,
