@@ -6,5 +6,6 @@ mod ending;
 mod exactness;
 mod input;
 mod keys;
+mod one_command;
 pub mod server;
 mod terminal;

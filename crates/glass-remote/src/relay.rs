@@ -7,6 +7,7 @@
 
 mod input;
 mod streams;
+mod terminal;
 
 use crate::end::{End, end_name};
 use crate::sieve::Word;
@@ -59,6 +60,10 @@ pub struct RelayOrder {
     pub log: PathBuf,
     /// Whether the command reads what comes over [`INPUT_FD`].
     pub input: bool,
+    /// Whether the command's terminal is ours: then the word to go has come before we
+    /// were started, and so many of the words of `ssh` are for what is carried there,
+    /// and the others for the terminal.
+    pub terminal: Option<usize>,
     /// `ssh` and its arguments.
     pub ssh: Vec<OsString>,
 }
@@ -79,7 +84,9 @@ pub enum RelayError {
 pub fn relay(order: &RelayOrder) -> Result<(), RelayError> {
     let mut go = [0; 1];
     // Unbuffered, so that nothing behind the word is lost to whoever reads on.
-    if rustix::io::read(rustix::stdio::stdin(), &mut go).map_err(io::Error::from)? == 0 {
+    if order.terminal.is_none()
+        && rustix::io::read(rustix::stdio::stdin(), &mut go).map_err(io::Error::from)? == 0
+    {
         return Ok(());
     }
     let (program, arguments) = order.ssh.split_first().ok_or(RelayError::NoProgram)?;
@@ -87,9 +94,14 @@ pub fn relay(order: &RelayOrder) -> Result<(), RelayError> {
     let end = match fs::read(&script_path) {
         Ok(script) => {
             drop(fs::remove_file(&script_path));
-            let mut command = Command::new(program);
-            command.args(arguments);
-            carry(order, command, &script)?
+            match order.terminal {
+                Some(carrying) => terminal::carry(order, &script, carrying)?,
+                None => {
+                    let mut command = Command::new(program);
+                    command.args(arguments);
+                    carry(order, command, &script)?
+                }
+            }
         }
         Err(error) => End::NotBegun(format!("the command could not be read: {error}")),
     };
@@ -300,7 +312,7 @@ impl Carried<'_> {
         let status = ssh.wait().ok().and_then(|status| status.code());
         let status = status.filter(|_| left_by_itself);
         let said = || {
-            self.last_words().unwrap_or_else(|| match status {
+            last_words(&self.order.log).unwrap_or_else(|| match status {
                 Some(code) => format!("ssh ended with {code} and did not say why"),
                 None => "the other host does not answer".to_owned(),
             })
@@ -322,20 +334,20 @@ impl Carried<'_> {
             (false, false) => End::NotBegun(said()),
         }
     }
+}
 
-    /// What `ssh` said last.
-    fn last_words(&self) -> Option<String> {
-        let mut text = String::new();
-        let log = fs::File::open(&self.order.log).ok()?;
-        log.take(LOG_BYTES_MAX).read_to_string(&mut text).ok()?;
-        let lines = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| !is_ornament(line));
-        let lines: Vec<&str> = lines.collect();
-        let last = &lines[lines.len().saturating_sub(LOG_LINES_MAX)..];
-        (!last.is_empty()).then(|| last.join("; "))
-    }
+/// What `ssh` said last.
+fn last_words(log: &Path) -> Option<String> {
+    let mut text = String::new();
+    let log = fs::File::open(log).ok()?;
+    log.take(LOG_BYTES_MAX).read_to_string(&mut text).ok()?;
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !is_ornament(line));
+    let lines: Vec<&str> = lines.collect();
+    let last = &lines[lines.len().saturating_sub(LOG_LINES_MAX)..];
+    (!last.is_empty()).then(|| last.join("; "))
 }
 
 /// The frame around a warning.

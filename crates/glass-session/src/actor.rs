@@ -21,6 +21,7 @@ mod own_terminal;
 mod planted;
 mod receipt;
 mod remote;
+mod remote_terminal;
 mod rooms;
 mod wake;
 mod walls;

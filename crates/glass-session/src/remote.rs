@@ -9,6 +9,9 @@ use std::path::Path;
 /// What the script does, once its variables and functions are there.
 const SCRIPT: &str = include_str!("../shell/remote.sh");
 
+/// The same for a command with a terminal.
+const TERMINAL_SCRIPT: &str = include_str!("../shell/remote_terminal.sh");
+
 /// Where a command has its own directory on the other host; only its user can read
 /// what is there.
 const DIRECTORY: &str = "/tmp/.shellglass-";
@@ -55,6 +58,46 @@ impl Errand<'_> {
         script.extend_from_slice(SCRIPT.as_bytes());
         script.extend_from_slice(b"}\n");
         Ok(script)
+    }
+
+    /// What the other host is to run on a terminal: the script removes itself, and
+    /// leaves a word only where `ssh` would leave the end in doubt.
+    pub(crate) fn terminal_script(&self, id: &str) -> Vec<u8> {
+        let mut script = Vec::new();
+        let assignments: [(&str, &[u8]); 4] = [
+            ("sg_id", id.as_bytes()),
+            ("sg_shell", self.shell.path.as_bytes()),
+            ("sg_cwd", self.cwd.as_bytes()),
+            ("sg_strict", if self.is_strict { b"y" } else { b"" }),
+        ];
+        for (name, value) in assignments {
+            assign(&mut script, name, value);
+        }
+        self.variables(&mut script);
+        script.extend_from_slice(b"sg_start() {\n\"$sg_path\"");
+        for word in self.quiet() {
+            script.push(b' ');
+            script.extend_from_slice(word.as_bytes());
+        }
+        let argv = driver::plain_argv(self.shell, self.request.command);
+        for word in &argv.argv[1..] {
+            script.push(b' ');
+            script.extend(driver::quote(ShellKind::Posix, word));
+        }
+        script.extend_from_slice(b"\n}\n");
+        script.extend_from_slice(TERMINAL_SCRIPT.as_bytes());
+        script
+    }
+
+    /// What keeps a shell from reading start files: that of a connection may,
+    /// whatever it was asked to run.
+    fn quiet(&self) -> &'static [&'static str] {
+        match self.shell.kind {
+            ShellKind::Bash => &["--norc"],
+            ShellKind::Zsh => &["-f"],
+            ShellKind::Fish => &["--no-config"],
+            _ => &[],
+        }
     }
 
     /// Gives the command's shell its variables: those that are known, and no others
@@ -105,14 +148,7 @@ impl Errand<'_> {
             b"sg_start() {\nexec sh -c 'printf \"%s\\n\" \"$$\" >\"$0/pid\"; exec \"$@\"' \
               \"$sg_dir\" ${sg_session:+\"$sg_session\"} \"$sg_path\"",
         );
-        // The shell of a connection may read start files, whatever it was asked to run.
-        let quiet: &[&str] = match self.shell.kind {
-            _ if !self.input => &[],
-            ShellKind::Bash => &["--norc"],
-            ShellKind::Zsh => &["-f"],
-            ShellKind::Fish => &["--no-config"],
-            _ => &[],
-        };
+        let quiet = if self.input { self.quiet() } else { &[] };
         for word in quiet {
             script.push(b' ');
             script.extend_from_slice(word.as_bytes());

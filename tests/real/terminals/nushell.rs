@@ -173,10 +173,12 @@ async fn a_program_that_throws_the_word_of_its_start_away_is_known_to_run() {
     let daemon = Daemon::start("");
     let pid = daemon.pid();
     // The daemon reads nothing from before the shell tells of the command until the
-    // command has thrown that away, as tmux does when it starts.
+    // command has thrown that away, as tmux does when it starts. The kernel keeps the
+    // first 4 KiB that nobody has read.
     let config = format!(
         "$env.config.show_banner = false\n\
-         $env.config.hooks.pre_execution = [{{|| ^kill -STOP {pid} }}]\n"
+         $env.config.hooks.pre_execution = [{{||\n\
+         ^kill -STOP {pid}\nprint ('' | fill -c x -w 9000)\n}}]\n"
     );
     let place = daemon.home().join(".config/nushell/config.nu");
     std::fs::create_dir_all(place.parent().unwrap()).unwrap();

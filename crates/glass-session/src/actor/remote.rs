@@ -2,6 +2,7 @@
 
 use super::Actor;
 use super::begin::{Prepared, full_message, tool_call_id};
+use super::own_terminal;
 use crate::context::{Context, variable_name};
 use crate::driver::{Encoded, Request, RequestError};
 use crate::failpoint;
@@ -26,6 +27,9 @@ const LEAVE_MS_MAX: u64 = 3_000;
 /// Between two looks at a relay that is stopping.
 const STOP_LOOK: Duration = Duration::from_millis(10);
 
+/// What lets a child pass its gate.
+const GATE_WORD: &[u8] = b"\n";
+
 /// Longest end file, in bytes.
 const END_BYTES_MAX: u64 = 4096;
 
@@ -47,6 +51,9 @@ impl Actor {
             Ok(elsewhere) => elsewhere,
             Err(error) => return Some(Input::CannotRun(format!("{error}; {}", error.hint))),
         };
+        if self.has_terminal() {
+            return self.begin_remote_terminal(&execution, &elsewhere).await;
+        }
         let encoded = match self.remote_request(&execution) {
             Ok(encoded) => encoded,
             Err(error) => return Some(Input::CannotRun(error.to_string())),
@@ -91,7 +98,10 @@ impl Actor {
             env: &execution.env,
             command: &execution.command,
         };
-        let env = self.room_env();
+        let mut env = self.room_env();
+        if self.has_terminal() {
+            own_terminal::announce(&mut env);
+        }
         let is_known = !env.iter().any(|entry| is_unheard_of(entry));
         let given = self.context.shell_env(&self.session, env.clone());
         let errand = Errand {
@@ -106,6 +116,12 @@ impl Actor {
             input: self.reads_input(execution),
             request,
         };
+        if self.has_terminal() {
+            return Ok(Encoded {
+                message: GATE_WORD.to_vec(),
+                file: Some(errand.terminal_script(&crate::random::hex_128())),
+            });
+        }
         Ok(Encoded {
             message: GO.to_vec(),
             file: Some(errand.script(&crate::random::hex_128())?),
@@ -115,7 +131,7 @@ impl Actor {
     /// Whether callers may write to a command.
     fn reads_input(&self, execution: &Execution) -> bool {
         let fits = execution.command.len() <= crate::driver::PLAIN_BYTES_MAX;
-        fits && self.session.background == Some(Stdin::Open)
+        fits && matches!(self.session.background, Some(Stdin::Open | Stdin::Terminal))
     }
 
     async fn launch_relay(

@@ -11,9 +11,7 @@ use crate::hosts::{AgentUse, Elsewhere};
 use crate::pty::may_type;
 use crate::remote::{UNHEARD_OF, is_script, terminal_command};
 use crate::sandbox::{check_restricts_nothing, has_walls};
-use glass_model::{
-    Mode, Role, SandboxKind, SandboxPolicy, Session, Shell, ShellKind, Startup, Stdin,
-};
+use glass_model::{Mode, Role, SandboxKind, SandboxPolicy, Session, Shell, ShellKind, Startup};
 use glass_sandbox::Workspace;
 
 /// Where a session elsewhere begins that names no directory.
@@ -156,8 +154,6 @@ fn check_supported(spec: &SessionSpec, elsewhere: &Elsewhere) -> Result<(), Crea
     let name = &elsewhere.name;
     let why = if spec.mode == Some(Mode::Pipe) {
         format!("no shell can be kept warm on '{name}'; use mode line, auto or pty")
-    } else if spec.background == Some(Stdin::Terminal) {
-        format!("a command on '{name}' cannot have a terminal of its own; use mode pty")
     } else if !spec.workspace_root.is_empty() {
         format!("a session on '{name}' has no workspace here")
     } else if spec.mode == Some(Mode::Pty) && !spec.env.is_empty() {

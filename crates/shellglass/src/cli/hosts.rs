@@ -29,6 +29,9 @@ pub(crate) struct Relay {
     /// Whether the command reads what comes over the third descriptor.
     #[arg(long)]
     pub input: bool,
+    /// The command's terminal is ours, and so many words are for what is carried.
+    #[arg(long)]
+    pub terminal: Option<usize>,
     /// ssh and its arguments.
     #[arg(last = true, required = true)]
     pub ssh: Vec<OsString>,

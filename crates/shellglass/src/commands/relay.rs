@@ -12,6 +12,7 @@ pub(super) fn carry(arguments: Relay) -> Result<ExitCode, Failure> {
         number: arguments.number,
         log: arguments.log,
         input: arguments.input,
+        terminal: arguments.terminal,
         ssh: arguments.ssh,
     };
     match relay(&order) {
