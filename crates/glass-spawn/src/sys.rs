@@ -18,9 +18,9 @@ mod aside;
 mod child;
 mod image;
 pub(crate) mod kernel;
+mod memory;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod names;
-mod memory;
 pub(crate) mod notify;
 mod outcome;
 mod reaper;
@@ -28,9 +28,9 @@ mod signals;
 
 pub(crate) use aside::below_reaper;
 pub(crate) use image::{Image, ImageError, Slot};
+pub use memory::give_memory_back;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub use names::settle_names;
-pub use memory::give_memory_back;
 pub(crate) use signals::{settle_signals, signal_queue};
 
 /// Other C libraries load nothing.

@@ -15,6 +15,7 @@ async fn page(session: &TestSession, from_index: u64, max_events: u32) -> Sessio
         from_index,
         max_events,
         omit_events: false,
+        ..HistoryRequest::default()
     };
     let answer = session.client.clone().get_session_history(request).await;
     answer.unwrap().into_inner()
