@@ -237,6 +237,8 @@ test('keys choose sessions, and numbers show while they are held', async () => {
   assert.equal(await current(), ids[1]);
   await page.keyboard.press('Alt+ArrowDown');
   assert.equal(await current(), ids[2]);
+  // A terminal takes the keyboard when it is there, and not after the next key.
+  await page.locator('.state[data-state="live"]').waitFor();
   await page.locator('.brand').click();
   await page.keyboard.press('/');
   await page.keyboard.type('tw');
