@@ -56,7 +56,7 @@ async fn a_terminal_copies_for_who_types_into_it_and_for_nobody_else() {
     };
     let mut watching = Viewer::open(&session.client, watching).await;
     let mut outside = Tty::start(&daemon, &["attach", &session.id]);
-    typing.until("> ").await;
+    typing.until(">").await;
     watching.ready().await;
     outside.until(">");
     typing.type_in(&format!("{ATTACKS}\r")).await;
