@@ -4,8 +4,9 @@
 mod shapes;
 
 use crate::matrix::{Case, each_case};
-use glass_proto::shellglass::v1::SessionMode;
+use glass_proto::agent::v1::ShellArgs;
 use glass_proto::shellglass::v1::session_event::Event;
+use glass_proto::shellglass::v1::{CreateSessionRequest, ExecuteRequest, SessionMode};
 use shapes::Shape;
 use shellglass_tests::{Daemon, Streamed, TestSession, eventually, exists};
 use std::path::Path;
@@ -298,4 +299,24 @@ async fn nothing_is_left_of_a_note_why_a_command_was_ended() {
     let notes = std::fs::read_dir(runtime.join("sessions").join(&session.id)).unwrap();
     let mut names = notes.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert_eq!(names.find(|name| name.starts_with("aborted")), None);
+}
+
+#[tokio::test]
+async fn a_command_alone_that_is_late_is_noted_as_such() {
+    let daemon = Daemon::start("");
+    let mut client = daemon.client().await;
+    let request = ExecuteRequest {
+        args: Some(ShellArgs {
+            command: "sleep 9878".to_owned(),
+            working_directory: daemon.home().to_str().unwrap().to_owned(),
+            timeout: 150,
+            ..ShellArgs::default()
+        }),
+        ephemeral: Some(CreateSessionRequest::default()),
+        ..ExecuteRequest::default()
+    };
+    let ended = client.run(request).await.unwrap().into_inner();
+    assert!(shellglass_tests::summary(ended).timed_out);
+    let log = daemon.log();
+    assert!(!log.contains("not on disk"), "{log}");
 }

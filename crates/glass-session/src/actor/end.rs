@@ -71,7 +71,10 @@ impl Actor {
             return;
         };
         let path = self.dir.join(aborted_name(id));
-        if let Err(error) = std::fs::write(path, abort_word(reason)) {
+        // A session for one command may have had no need of a directory so far.
+        let noted = crate::context::make_private(&self.dir)
+            .and_then(|()| std::fs::write(path, abort_word(reason)));
+        if let Err(error) = noted {
             tracing::error!(%error, "it is not on disk why a command is ended");
         }
         self.abort_noted = Some(id);
