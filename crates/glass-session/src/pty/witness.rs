@@ -2,8 +2,9 @@
 //!
 //! A program may throw away what nobody has read of its terminal yet; tmux does so
 //! when it starts. With it goes what the shell has said of the command. The kernel
-//! still knows who has the keyboard: where that is not the shell though it is at its
-//! prompt as far as we were told, a command runs whose beginning was lost.
+//! still knows whether the shell has the keyboard and takes keys: where it does not,
+//! though it is at its prompt as far as we were told, a command runs whose beginning
+//! was lost.
 
 use super::beliefs::Doing;
 use super::{Ending, Task};
@@ -14,6 +15,9 @@ use std::time::{Duration, Instant};
 /// Between something that was written and a look, and between two looks: only what is
 /// seen twice is believed.
 const LOOK_EVERY: Duration = Duration::from_millis(400);
+
+/// Looks after the last that was written: a program may take its time to begin.
+const LOOKS: u8 = 8;
 
 /// What is kept of a line that a shell has written down, in bytes.
 const SAID_BYTES_MAX: u64 = 32 * 1024;
@@ -28,6 +32,8 @@ pub(super) struct Witness {
     look_at: Option<Instant>,
     /// Who had the keyboard at the last look, where that was not whom we were told.
     seen: Option<i32>,
+    /// How often it is looked at again where nothing was seen.
+    left: u8,
 }
 
 impl Witness {
@@ -49,6 +55,7 @@ impl Task {
         let is_known = self.beliefs.doing() == Doing::Running && !self.beliefs.is_witnessed();
         if self.sieve.is_some() && self.beliefs.is_ready() && !is_known {
             self.witness.look_at.get_or_insert(now + LOOK_EVERY);
+            self.witness.left = LOOKS;
         }
     }
 
@@ -64,7 +71,8 @@ impl Task {
         let unread = rustix::io::ioctl_fionread(master).unwrap_or(0) > 0;
         let shell = self.launched.child.pid;
         let front = terminal::foreground(master).unwrap_or(shell);
-        match (self.beliefs.doing(), front == shell) {
+        // A shell that runs something takes no keys, whoever is in front.
+        match (self.beliefs.doing(), terminal::reads_keys(master, shell)) {
             // The shell's own word may be among it.
             _ if unread => self.witness.look_at = Some(now + LOOK_EVERY),
             (Doing::Prompting, false) => {
@@ -73,14 +81,18 @@ impl Task {
                 }
             }
             (Doing::Running, true) if self.beliefs.is_witnessed() => {
-                let reads_keys = terminal::reads_keys(master, shell);
-                if self.witness.is_seen_twice(shell, now) && reads_keys {
+                if self.witness.is_seen_twice(shell, now) {
                     self.beliefs.is_at_prompt();
                     self.ended(None);
                     self.witness = Witness::default();
                 }
             }
             (Doing::Running, false) if self.beliefs.is_witnessed() => {
+                self.witness.seen = None;
+                self.witness.look_at = Some(now + LOOK_EVERY);
+            }
+            (Doing::Prompting, true) if self.witness.left > 0 => {
+                self.witness.left -= 1;
                 self.witness.seen = None;
                 self.witness.look_at = Some(now + LOOK_EVERY);
             }
@@ -94,6 +106,7 @@ impl Task {
         self.witness.seen = None;
         let said = self.take_said();
         if said.is_none() && !self.beliefs.has_line() {
+            self.witness.look_at = None;
             return;
         }
         let (command, taken) = self.beliefs.witness();
