@@ -2,8 +2,9 @@
 # files; it adds hooks and one key, and changes no prompt. `__glass_nonce` and
 # `__glass_dir` are constants before it.
 
+# Raw: else nu lays it out first, which takes more than a millisecond.
 def __glass_mark [body: string] {
-    print -n $"\u{1b}]633;($body);($__glass_nonce)\u{7}"
+    print --raw --no-newline $"\u{1b}]633;($body);($__glass_nonce)\u{7}"
 }
 
 # A value as the markers carry it; no process is made.
