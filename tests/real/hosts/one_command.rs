@@ -142,6 +142,14 @@ async fn a_terminal_elsewhere_that_is_lost_or_cancelled_ends_honestly() {
         let (id, mut stream) = session.begin_request(on_terminal(&session, &command)).await;
         let behind = session_of(&session, id).await;
         eventually("it runs", || begun.exists()).await;
+        // It is on its way until it is here, and may be lost with the connection.
+        for looked in 0.. {
+            if behind.output_of(id).await.contains("before") {
+                break;
+            }
+            assert!(looked < 3_000, "nothing is shown");
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
         if is_cancel {
             let request = CancelRequest {
                 shell_id: Some(id),
