@@ -34,6 +34,9 @@ const LINE_KEYS: usize = 64;
 const SESSIONS: u64 = 100;
 const LINES: u32 = 100;
 
+/// Until the last of them has given back what it does not need at rest.
+const REST: Duration = Duration::from_secs(4);
+
 /// Times that somebody comes back.
 const RETURNS: usize = 40;
 
@@ -420,6 +423,7 @@ async fn measure_memory(table: &mut Table) {
     let mut before = 0;
     for count in 0..SESSIONS + 10 {
         if count == 10 {
+            tokio::time::sleep(REST).await;
             before = resident_kib(daemon.pid());
         }
         let mut session = terminal(&daemon).await;
@@ -430,8 +434,7 @@ async fn measure_memory(table: &mut Table) {
         seat.until("done\r\n").await;
         sessions.push(session);
     }
-    // Until the last of them has rested.
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    tokio::time::sleep(REST).await;
     let after = resident_kib(daemon.pid());
     let each = (after.saturating_sub(before)) as f64 / SESSIONS as f64;
     table.figure(

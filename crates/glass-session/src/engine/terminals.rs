@@ -24,13 +24,13 @@ use std::time::{Duration, Instant};
 
 pub(super) use sheet::Sheet;
 
-/// News are gathered for this long before a page is made of them, and for longer
-/// where that takes long: nobody reads pages so often that commands should wait
-/// for them.
+/// News are gathered for this long before a page is made of them.
 const GATHER: Duration = Duration::from_millis(40);
-const GATHER_MAX: Duration = Duration::from_secs(1);
 
-/// At most one part in so many of the time is spent on pages.
+/// The least and the most between two pages, and which part of the time is spent on
+/// them: nobody reads pages so often that a key or a command should wait for one.
+const REST_MIN: Duration = Duration::from_millis(250);
+const REST_MAX: Duration = Duration::from_secs(1);
 const SHARE: u32 = 25;
 
 /// How soon a page is looked at again of which something could not be shown yet.
@@ -141,7 +141,7 @@ impl Engine {
         let (engine, news) = (Arc::downgrade(&self.0), self.0.context.news.clone());
         tokio::spawn(async move {
             let mut is_behind = false;
-            let mut gather = GATHER;
+            let mut rested = Instant::now();
             loop {
                 if is_behind {
                     // News or not, what was held back can be shown then.
@@ -149,7 +149,8 @@ impl Engine {
                 } else {
                     news.notified().await;
                 }
-                tokio::time::sleep(gather).await;
+                let gathered = Instant::now() + GATHER;
+                tokio::time::sleep_until(gathered.max(rested).into()).await;
                 let begin = Instant::now();
                 let engine = Weak::clone(&engine);
                 let made = tokio::task::spawn_blocking(move || {
@@ -161,7 +162,7 @@ impl Engine {
                     Ok(None) => return,
                     Err(error) => tracing::error!(%error, "the pages could not be made"),
                 }
-                gather = (begin.elapsed() * SHARE).clamp(GATHER, GATHER_MAX);
+                rested = Instant::now() + (begin.elapsed() * SHARE).clamp(REST_MIN, REST_MAX);
             }
         });
     }
