@@ -1,6 +1,6 @@
 # Runs one command on another host, for the relay that sent this. Before it stand
 # assignments of sg_id, sg_dir, sg_seq, sg_shell, sg_cwd, sg_strict and sg_input, and the
-# functions sg_variables, sg_files and sg_start. What is said begins with $sg_secret,
+# functions sg_enter, sg_files and sg_start. What is said begins with $sg_secret,
 # which the command does not know.
 #
 # As long as our standard input is open, the command may run. When it ends, because
@@ -85,17 +85,7 @@ sg_listen() {
 
 # Becomes the command's shell, where it is to be and with what it is to have.
 sg_become() {
-  sg_variables
-  SHELLGLASS_REMOTE_ID=$sg_id
-  export SHELLGLASS_REMOTE_ID
-  case $sg_cwd in
-    '~') cd ;;
-    '~/'*) cd -- "$HOME/${sg_cwd#??}" ;;
-    ?*) cd -- "$sg_cwd" ;;
-  esac 2>/dev/null || {
-    case $sg_strict in ?*) sg_say "miss there is no directory $sg_cwd"; exit 125 ;; esac
-    while ! cd -- "${sg_cwd:=/}" 2>/dev/null; do sg_cwd=${sg_cwd%/*}; done
-  }
+  sg_enter || { sg_say "miss there is no directory $sg_cwd"; exit 125; }
   sg_start
 }
 

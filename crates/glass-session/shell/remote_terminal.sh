@@ -1,5 +1,5 @@
 # Runs one command with a terminal on another host. Before it stand assignments of
-# sg_dir, sg_id, sg_shell, sg_cwd and sg_strict, and the functions sg_variables and
+# sg_dir, sg_id, sg_shell, sg_cwd and sg_strict, and the functions sg_enter and
 # sg_start. Whoever hangs up ends the command, as at any terminal.
 
 rm -rf "$sg_dir"
@@ -7,21 +7,9 @@ sg_path=$(command -v "$sg_shell") || {
   printf 'shellglass: the host has no %s\n' "$sg_shell" >&2
   exit 127
 }
-sg_variables
-SHELLGLASS_REMOTE_ID=$sg_id
-export SHELLGLASS_REMOTE_ID
-case $sg_cwd in
-  '~') cd ;;
-  '~/'*) cd -- "$HOME/${sg_cwd#??}" ;;
-  ?*) cd -- "$sg_cwd" ;;
-esac 2>/dev/null || {
-  case $sg_strict in
-    ?*)
-      printf 'shellglass: there is no directory %s\n' "$sg_cwd" >&2
-      exit 125
-      ;;
-  esac
-  while ! cd -- "${sg_cwd:=/}" 2>/dev/null; do sg_cwd=${sg_cwd%/*}; done
+sg_enter || {
+  printf 'shellglass: there is no directory %s\n' "$sg_cwd" >&2
+  exit 125
 }
 # A key that interrupts is the command's alone, and what it makes of it is its end.
 trap : INT QUIT

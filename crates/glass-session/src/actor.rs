@@ -8,6 +8,7 @@ mod adopt;
 mod approvals;
 mod audit;
 mod begin;
+mod child;
 mod cut;
 mod end;
 mod finish;

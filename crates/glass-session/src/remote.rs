@@ -6,6 +6,9 @@ use crate::driver::{self, Encoded, Request, RequestError, Style};
 use glass_model::{Shell, ShellKind, Startup};
 use std::path::Path;
 
+/// How either script comes to where the command is to be.
+const ENTER: &str = include_str!("../shell/remote_enter.sh");
+
 /// What the script does, once its variables and functions are there.
 const SCRIPT: &str = include_str!("../shell/remote.sh");
 
@@ -55,6 +58,7 @@ impl Errand<'_> {
         self.variables(&mut script);
         files(&mut script, &encoded, self.request.seq);
         self.start(&mut script, dir);
+        script.extend_from_slice(ENTER.as_bytes());
         script.extend_from_slice(SCRIPT.as_bytes());
         script.extend_from_slice(b"}\n");
         Ok(script)
@@ -75,16 +79,10 @@ impl Errand<'_> {
         }
         self.variables(&mut script);
         script.extend_from_slice(b"sg_start() {\n\"$sg_path\"");
-        for word in self.quiet() {
-            script.push(b' ');
-            script.extend_from_slice(word.as_bytes());
-        }
         let argv = driver::plain_argv(self.shell, self.request.command);
-        for word in &argv.argv[1..] {
-            script.push(b' ');
-            script.extend(driver::quote(ShellKind::Posix, word));
-        }
+        words(&mut script, self.quiet(), &argv.argv[1..]);
         script.extend_from_slice(b"\n}\n");
+        script.extend_from_slice(ENTER.as_bytes());
         script.extend_from_slice(TERMINAL_SCRIPT.as_bytes());
         script
     }
@@ -149,19 +147,24 @@ impl Errand<'_> {
               \"$sg_dir\" ${sg_session:+\"$sg_session\"} \"$sg_path\"",
         );
         let quiet = if self.input { self.quiet() } else { &[] };
-        for word in quiet {
-            script.push(b' ');
-            script.extend_from_slice(word.as_bytes());
-        }
-        for word in &argv.argv[1..] {
-            script.push(b' ');
-            script.extend(driver::quote(ShellKind::Posix, word));
-        }
+        words(script, quiet, &argv.argv[1..]);
         script.extend_from_slice(match argv.stdin_is_control {
             _ if self.input => b" 6>&-\n}\n".as_slice(),
             true => b" <\"$sg_dir/q\" 6>&- 9>/dev/null\n}\n",
             false => b" 8<\"$sg_dir/q\" 6>&- 9>/dev/null\n}\n",
         });
+    }
+}
+
+/// Words of a command line: those that are ours as they are, and the others quoted.
+fn words(script: &mut Vec<u8>, ours: &[&str], others: &[Vec<u8>]) {
+    for word in ours {
+        script.push(b' ');
+        script.extend_from_slice(word.as_bytes());
+    }
+    for word in others {
+        script.push(b' ');
+        script.extend(driver::quote(ShellKind::Posix, word));
     }
 }
 

@@ -2,32 +2,21 @@
 
 use super::Actor;
 use super::begin::{PLANS_MAX, Prepared, WRONG_ROOM, full_message, tool_call_id};
+use super::child::Ends;
 use super::own_terminal::{self, OwnTerminal};
 use crate::driver::{self, Argv, Encoded, REPORT_FD, REQUEST_FD, Request, RequestError, Style};
 use crate::failpoint;
 use crate::habits::appended;
-use crate::pipes::{self, Pair};
+use crate::pipes;
 use crate::sandbox::Setting;
-use crate::shell::{self, REQUEST_LABEL, STDIN_LABEL, StartError};
+use crate::shell::{self, StartError};
 use crate::state::Input;
-use crate::tag::Tag;
 use glass_model::{Execution, LaunchPlan, ShellId, Startup, Stdin};
-use glass_spawn::{GATE_FD, Launch, Launched, tree};
+use glass_spawn::{GATE_FD, Launched, tree};
 use rustix::fs::{Mode as FileMode, OFlags};
-use std::os::fd::OwnedFd;
 
 /// In the place of a nonce: the shell's exit says how its only command ended.
 const NO_NONCE: &str = "0000000000";
-
-/// The shell of one command, which waits for its request.
-struct Started {
-    launched: Launched,
-    pair: Pair,
-    /// Where it reads its request.
-    channel: OwnedFd,
-    /// Where callers write, if they may.
-    stdin: Option<OwnedFd>,
-}
 
 impl Actor {
     pub(super) async fn begin_line(&mut self, id: ShellId) -> Option<Input> {
@@ -60,7 +49,7 @@ impl Actor {
         };
         let since_ticks = tree::now_ticks();
         let mut plans = 0;
-        let started = loop {
+        let (launched, ends) = loop {
             plans += 1;
             let cwd = self.session.cwd.clone();
             let mut setting = match self.setting(&cwd).await {
@@ -72,17 +61,17 @@ impl Actor {
                 setting.cwd.clone_from(&execution.requested_cwd);
             }
             match self.launch_line(&execution, argv.clone(), setting).await {
-                Ok(launched) => break launched,
+                Ok(started) => break started,
                 Err(error) if error.is_outdated() && plans < PLANS_MAX => self.drop_plan(),
                 Err(error) => return Some(Input::CannotRun(full_message(&error))),
             }
         };
         let prepared = Prepared {
-            launched: started.launched,
+            launched,
             slot: 0,
-            pair: started.pair,
+            pair: ends.pair,
             since_ticks,
-            stdin: started.stdin,
+            stdin: ends.stdin,
         };
         if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
             return Some(input);
@@ -90,7 +79,7 @@ impl Actor {
         self.watch_running(None);
         self.look_at_running();
         failpoint::hit("line-journaled");
-        if let Err(error) = shell::send_whole(&started.channel, &encoded.message) {
+        if let Err(error) = shell::send_whole(&ends.channel, &encoded.message) {
             tracing::warn!(session = %self.session.id, %error, "the shell does not read");
         }
         failpoint::hit("line-sent");
@@ -134,7 +123,7 @@ impl Actor {
         execution: &Execution,
         argv: Argv,
         setting: Setting,
-    ) -> Result<Started, StartError> {
+    ) -> Result<(Launched, Ends), StartError> {
         let (mut out, child_out) = pipes::plain()?;
         let (err, child_err) = pipes::plain()?;
         let (channel, child_channel) = shell::channel()?;
@@ -166,16 +155,11 @@ impl Actor {
             let nowhere = rustix::fs::open("/dev/null", flags, FileMode::empty())?;
             child_fds.push((REPORT_FD, nowhere));
         }
-        let (out_label, err_label) = pipes::labels(0);
-        let mut held = vec![
-            (out_label, out.try_clone()?),
-            (err_label, err.try_clone()?),
-            (REQUEST_LABEL.to_owned(), channel.try_clone()?),
-        ];
-        if let Some(stdin) = &stdin {
-            // Otherwise it would end with us.
-            held.push((STDIN_LABEL.to_owned(), stdin.try_clone()?));
-        }
+        let ends = Ends {
+            pair: (out, err),
+            channel,
+            stdin,
+        };
         let mut env = self.context.shell_env(&self.session, setting.env);
         if takes_terminal {
             own_terminal::announce(&mut env);
@@ -197,29 +181,9 @@ impl Actor {
             takes_terminal,
             walls: setting.walls,
         };
-        let tag = Tag::Line {
-            session: self.session.id.clone(),
-            shell_id: execution.shell_id,
-        };
-        let launch = Launch {
-            plan,
-            child_fds,
-            held,
-            tag: tag.encode(),
-            walls_control: None,
-        };
-        let launched = self.context.keeper.spawn(launch).await?;
-        failpoint::hit("line-spawned");
-        self.context
-            .routes
-            .add(launched.id, self.note_sender.clone());
-        self.launches.add(launched.clone());
-        Ok(Started {
-            launched,
-            pair: (out, err),
-            channel,
-            stdin,
-        })
+        let id = execution.shell_id;
+        let launched = self.launch_child(id, plan, child_fds, &ends).await?;
+        Ok((launched, ends))
     }
 
     /// The cgroup of a shell for one command. Its reaper is wall enough: making a

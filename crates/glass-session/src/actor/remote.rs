@@ -2,6 +2,7 @@
 
 use super::Actor;
 use super::begin::{Prepared, full_message, tool_call_id};
+use super::child::Ends;
 use super::own_terminal;
 use crate::context::{Context, variable_name};
 use crate::driver::{Encoded, Request, RequestError};
@@ -9,12 +10,11 @@ use crate::failpoint;
 use crate::hosts::Elsewhere;
 use crate::pipes;
 use crate::remote::{Errand, is_unheard_of};
-use crate::shell::{self, REQUEST_LABEL, STDIN_LABEL, StartError};
+use crate::shell::{self, StartError};
 use crate::state::Input;
-use crate::tag::Tag;
 use glass_model::{Execution, LaunchPlan, ShellId, Stdin, WaitStatus};
 use glass_remote::{CANCEL, End, GO, INPUT_FD, STOP_MS_MAX, end_name, is_for_ssh};
-use glass_spawn::{Launch, Launched, tree};
+use glass_spawn::{Launched, tree};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
@@ -51,36 +51,41 @@ impl Actor {
             Ok(elsewhere) => elsewhere,
             Err(error) => return Some(Input::CannotRun(format!("{error}; {}", error.hint))),
         };
-        if self.has_terminal() {
-            return self.begin_remote_terminal(&execution, &elsewhere).await;
-        }
         let encoded = match self.remote_request(&execution) {
             Ok(encoded) => encoded,
             Err(error) => return Some(Input::CannotRun(error.to_string())),
         };
+        if let Err(error) = crate::context::make_private(&self.room.dir) {
+            return Some(Input::CannotRun(error.to_string()));
+        }
         let since_ticks = tree::now_ticks();
-        let started = self.launch_relay(&execution, &elsewhere).await;
-        let (launched, pair, channel, stdin) = match started {
+        let started = match self.has_terminal() {
+            true => self.launch_terminal_relay(&execution, &elsewhere).await,
+            false => self.launch_relay(&execution, &elsewhere).await,
+        };
+        let (launched, ends) = match started {
             Ok(started) => started,
             Err(error) => return Some(Input::CannotRun(full_message(&error))),
         };
         let prepared = Prepared {
             launched,
             slot: 0,
-            pair,
+            pair: ends.pair,
             since_ticks,
-            stdin,
+            stdin: ends.stdin,
         };
         if let Some(input) = self.enter(id, prepared, encoded.file.as_deref()) {
             return Some(input);
         }
         self.watch_running(None);
         failpoint::hit("line-journaled");
-        if let Err(error) = shell::send_whole(&channel, &encoded.message) {
+        if let Err(error) = shell::send_whole(&ends.channel, &encoded.message) {
             tracing::warn!(session = %self.session.id, %error, "the relay does not read");
         }
-        if let Some(running) = &mut self.running {
-            running.relay = Some(channel);
+        // One that has a terminal is told nothing more: who hangs up ends it.
+        let hears_us = !self.has_terminal();
+        if let Some(running) = self.running.as_mut().filter(|_| hears_us) {
+            running.relay = Some(ends.channel);
         }
         failpoint::hit("line-sent");
         None
@@ -138,42 +143,62 @@ impl Actor {
         &mut self,
         execution: &Execution,
         elsewhere: &Elsewhere,
-    ) -> Result<(Launched, pipes::Pair, OwnedFd, Option<OwnedFd>), StartError> {
-        crate::context::make_private(&self.room.dir)?;
+    ) -> Result<(Launched, Ends), StartError> {
         let (out, child_out) = pipes::plain()?;
         let (err, child_err) = pipes::plain()?;
         let (channel, child_channel) = shell::channel()?;
-        let (out_label, err_label) = pipes::labels(0);
-        let mut held = vec![
-            (out_label, out.try_clone()?),
-            (err_label, err.try_clone()?),
-            (REQUEST_LABEL.to_owned(), channel.try_clone()?),
-        ];
         let mut child_fds = vec![(0, child_channel), (1, child_out), (2, child_err)];
-        let mut stdin = None;
+        let mut ends = Ends {
+            pair: (out, err),
+            channel,
+            stdin: None,
+        };
+        let mut options = Vec::new();
         if self.reads_input(execution) {
             let (child_stdin, ours) = pipes::stdin()?;
             child_fds.push((INPUT_FD, child_stdin));
-            // Otherwise it would end with us.
-            held.push((STDIN_LABEL.to_owned(), ours.try_clone()?));
-            stdin = Some(ours);
+            ends.stdin = Some(ours);
+            options.push("--input".into());
         }
+        let (way, log) = self.way_to(execution, elsewhere);
+        let plan = self.relay_plan(execution, log, &options, way);
+        let id = execution.shell_id;
+        let launched = self.launch_child(id, plan, child_fds, &ends).await?;
+        Ok((launched, ends))
+    }
+
+    /// The words that lead to a host, and the file in which they leave theirs.
+    pub(super) fn way_to(
+        &self,
+        execution: &Execution,
+        elsewhere: &Elsewhere,
+    ) -> (Vec<OsString>, PathBuf) {
         let log = self.room.dir.join(format!("l{}", execution.shell_id));
         let shared = self.context.shared_socket(&elsewhere.name);
-        let hosts = &self.context.settings.hosts;
-        let ssh = hosts
-            .ssh
-            .command(&elsewhere.address, &log, shared.as_deref());
+        let ssh = &self.context.settings.hosts.ssh;
+        let way = ssh.command(&elsewhere.address, &log, shared.as_deref());
+        (way, log)
+    }
+
+    /// How a relay is started: with these options, and with the words of its ways.
+    pub(super) fn relay_plan(
+        &self,
+        execution: &Execution,
+        log: PathBuf,
+        options: &[OsString],
+        ways: impl IntoIterator<Item = OsString>,
+    ) -> LaunchPlan {
+        let relay = &self.context.settings.hosts.relay;
         let number = execution.shell_id.to_string();
-        let mut argv: Vec<OsString> = vec![hosts.relay.clone().into()];
+        let mut argv: Vec<OsString> = vec![relay.clone().into()];
         argv.extend(["relay".into(), "--number".into(), number.into()]);
         argv.extend(["--dir".into(), self.room.dir.clone().into()]);
         argv.extend(["--log".into(), log.into()]);
-        argv.extend(stdin.is_some().then(|| "--input".into()));
+        argv.extend_from_slice(options);
         argv.push("--".into());
-        argv.extend(ssh);
-        let plan = LaunchPlan {
-            program: hosts.relay.clone().into_os_string().into_vec(),
+        argv.extend(ways);
+        LaunchPlan {
+            program: relay.clone().into_os_string().into_vec(),
             argv: argv.into_iter().map(OsString::into_vec).collect(),
             env: self.context.ssh_env(),
             cwd: b"/".to_vec(),
@@ -181,24 +206,7 @@ impl Actor {
             resources: glass_model::Resources::default(),
             takes_terminal: false,
             walls: None,
-        };
-        let tag = Tag::Line {
-            session: self.session.id.clone(),
-            shell_id: execution.shell_id,
-        };
-        let launch = Launch {
-            plan,
-            child_fds,
-            held,
-            tag: tag.encode(),
-            walls_control: None,
-        };
-        let launched = self.context.keeper.spawn(launch).await?;
-        failpoint::hit("line-spawned");
-        let routes = &self.context.routes;
-        routes.add(launched.id, self.note_sender.clone());
-        self.launches.add(launched.clone());
-        Ok((launched, (out, err), channel, stdin))
+        }
     }
 
     /// What follows from the end of a relay: only what it left behind counts.
