@@ -14,7 +14,7 @@ mod judged;
 mod looks;
 mod mirror;
 mod nushell;
-mod one_command;
+pub(crate) mod one_command;
 mod programs;
 mod pty;
 mod rights;

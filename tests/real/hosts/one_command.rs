@@ -1,43 +1,14 @@
 //! A terminal for one command of a session on another host.
 
+use super::super::terminals::one_command::{on_terminal, session_of, typed};
 use super::super::terminals::viewer::{Viewer, open};
 use super::server::{Server, is_gone, session};
-use glass_proto::agent::v1::WriteShellStdinArgs;
-use glass_proto::shellglass::v1::{
-    AttachOpen, CancelRequest, ExecuteRequest, ListSessionsRequest, View,
-};
+use glass_proto::shellglass::v1::{AttachOpen, CancelRequest, ExecuteRequest, View};
 use shellglass_tests::calls::rest;
-use shellglass_tests::{TestSession, eventually};
+use shellglass_tests::eventually;
 
 /// What the server's start files print before anything else does.
 const NOISE: &str = "noise\r\nnoise\r\n\u{1e}";
-
-fn on_terminal(session: &TestSession, command: &str) -> ExecuteRequest {
-    ExecuteRequest {
-        tty: true,
-        ..session.request(command)
-    }
-}
-
-async fn typed(session: &TestSession, shell_id: u32, chars: &str) {
-    let args = WriteShellStdinArgs {
-        shell_id,
-        chars: chars.to_owned(),
-    };
-    session.client.clone().write_stdin(args).await.unwrap();
-}
-
-/// The session in which an execution has its terminal.
-async fn session_of(session: &TestSession, shell_id: u32) -> TestSession {
-    let mut client = session.client.clone();
-    let listed = client.list_sessions(ListSessionsRequest::default()).await;
-    let mut all = listed.unwrap().into_inner().sessions.into_iter();
-    let found = all.find(|shown| shown.last_shell_id == shell_id);
-    TestSession {
-        client,
-        id: found.expect("it has a session").session_id,
-    }
-}
 
 #[tokio::test]
 async fn a_command_elsewhere_has_a_terminal_and_an_exact_end() {

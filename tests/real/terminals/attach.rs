@@ -13,6 +13,25 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 
+/// Leaves by the key, or is told to go; the status that follows.
+fn leave(tty: &mut Tty, signal: Option<Signal>) -> i32 {
+    let Some(signal) = signal else {
+        tty.type_in("\x1d");
+        return 0;
+    };
+    kill_process(tty.pid(), signal).unwrap();
+    128 + signal.as_raw()
+}
+
+/// The terminal is as it was before.
+fn assert_restored(tty: &Tty) {
+    let (before, after) = (&tty.before, tty.modes());
+    assert_eq!(after.local_modes, before.local_modes);
+    assert_eq!(after.input_modes, before.input_modes);
+    assert_eq!(after.output_modes, before.output_modes);
+    assert_eq!(after.control_modes, before.control_modes);
+}
+
 #[tokio::test]
 async fn a_terminal_is_given_back_as_it_was() {
     let daemon = Daemon::start("");
@@ -31,29 +50,15 @@ async fn a_terminal_is_given_back_as_it_was() {
             Some(Signal::INT),
         ] {
             let mut tty = Tty::start(&daemon, &arguments);
-            let before = tty.before.clone();
             eventually("keys come raw", || tty.is_raw()).await;
             tty.until(if matches!(name, "mirror" | "console") {
                 "\x1b]633;B"
             } else {
                 "\x1bc"
             });
-            let status = match signal {
-                None => {
-                    tty.type_in("\x1d");
-                    0
-                }
-                Some(signal) => {
-                    kill_process(tty.pid(), signal).unwrap();
-                    128 + signal.as_raw()
-                }
-            };
+            let status = leave(&mut tty, signal);
             assert_eq!(tty.wait(), status, "{name} {signal:?}");
-            let after = tty.modes();
-            assert_eq!(after.local_modes, before.local_modes, "{name} {signal:?}");
-            assert_eq!(after.input_modes, before.input_modes);
-            assert_eq!(after.output_modes, before.output_modes);
-            assert_eq!(after.control_modes, before.control_modes);
+            assert_restored(&tty);
             assert!(tty.text().contains("\x1b[?25h"), "the cursor is shown");
         }
     }
@@ -65,7 +70,6 @@ async fn a_terminal_that_takes_nothing_can_be_left() {
     let session = terminal(&daemon, "bash").await;
     for signal in [None, Some(Signal::TERM)] {
         let mut tty = Tty::start(&daemon, &["attach", "--write", &session.id]);
-        let before = tty.before.clone();
         tty.until("\x1bc");
         // From here on nobody reads: far more comes than can wait on the way.
         let flood = "head -c 4000000 /dev/zero | tr '\\0' x; echo";
@@ -74,21 +78,9 @@ async fn a_terminal_that_takes_nothing_can_be_left() {
         for _ in 0..3 {
             session.run("cd \"$(mktemp -d -p .)\"").await;
         }
-        let status = match signal {
-            None => {
-                tty.type_in("\x1d");
-                0
-            }
-            Some(signal) => {
-                kill_process(tty.pid(), signal).unwrap();
-                128 + signal.as_raw()
-            }
-        };
+        let status = leave(&mut tty, signal);
         assert_eq!(tty.wait_unread(), status, "{signal:?}");
-        let after = tty.modes();
-        assert_eq!(after.local_modes, before.local_modes, "{signal:?}");
-        assert_eq!(after.input_modes, before.input_modes, "{signal:?}");
-        assert_eq!(after.output_modes, before.output_modes, "{signal:?}");
+        assert_restored(&tty);
     }
 }
 

@@ -12,7 +12,7 @@ use shellglass_tests::calls::{failure, rest};
 use shellglass_tests::{Daemon, TestSession, eventually, processes};
 
 /// A request for a command with a terminal.
-fn on_terminal(session: &TestSession, command: &str) -> ExecuteRequest {
+pub(crate) fn on_terminal(session: &TestSession, command: &str) -> ExecuteRequest {
     ExecuteRequest {
         tty: true,
         ..session.request(command)
@@ -20,7 +20,7 @@ fn on_terminal(session: &TestSession, command: &str) -> ExecuteRequest {
 }
 
 /// The session in which an execution has its terminal.
-async fn session_of(session: &TestSession, shell_id: u32) -> TestSession {
+pub(crate) async fn session_of(session: &TestSession, shell_id: u32) -> TestSession {
     let mut client = session.client.clone();
     let listed = client.list_sessions(ListSessionsRequest::default()).await;
     let mut all = listed.unwrap().into_inner().sessions.into_iter();
@@ -32,7 +32,7 @@ async fn session_of(session: &TestSession, shell_id: u32) -> TestSession {
 }
 
 /// Types for an execution.
-async fn typed(session: &TestSession, shell_id: u32, chars: &str) {
+pub(crate) async fn typed(session: &TestSession, shell_id: u32, chars: &str) {
     let args = WriteShellStdinArgs {
         shell_id,
         chars: chars.to_owned(),
