@@ -32,22 +32,12 @@ const REST: Duration = Duration::from_secs(1);
 /// The screen's file in the directory of its session.
 const FILE_NAME: &str = "screen";
 
-/// Clients are shown a flood in frames so far apart, which cost them and us much
-/// less than every few bytes that a terminal holds; and what is no flood at once.
-const FLOOD_FRAMES_EVERY: Duration = Duration::from_millis(4);
-const FLOOD_BYTES_MIN: usize = 32 * 1024;
-const FLOOD_FRAME_BYTES_MAX: usize = 256 * 1024;
-
 pub(super) struct Display {
     screen: LateScreen,
     strip: Strip,
     /// What clients have not seen because an update is not finished.
     held: Vec<u8>,
     held_until: Option<Instant>,
-    /// How many bytes clients were shown since when.
-    shown: (Instant, usize),
-    /// When they are shown what has gathered of a flood.
-    flood_until: Option<Instant>,
     /// When the screen changed last, until it has given memory back.
     changed: Option<Instant>,
     /// When to look whether it has rested since.
@@ -68,8 +58,6 @@ impl Display {
             strip: Strip::new(Stripped::Queries),
             held: Vec::new(),
             held_until: None,
-            shown: (Instant::now(), 0),
-            flood_until: None,
             changed: None,
             rest_at: None,
             file: dir.join(FILE_NAME),
@@ -114,19 +102,10 @@ impl Display {
         self.screen.take_replies()
     }
 
-    /// What clients are to be shown now; nothing while an update is under way, or
-    /// a flood gathers.
+    /// What clients are to be shown now; nothing while an update is under way.
     pub(super) fn frame(&mut self, now: Instant) -> Vec<u8> {
         let waits = self.held_until.is_some_and(|until| now < until);
         if waits && self.held.len() < UPDATE_BYTES_MAX {
-            return Vec::new();
-        }
-        let (since, bytes) = self.shown;
-        let next = since + FLOOD_FRAMES_EVERY;
-        if now >= next {
-            self.shown = (now, 0);
-        } else if bytes >= FLOOD_BYTES_MIN && self.held.len() < FLOOD_FRAME_BYTES_MAX {
-            self.flood_until = Some(next);
             return Vec::new();
         }
         self.whole_frame()
@@ -134,11 +113,9 @@ impl Display {
 
     /// All that clients have not been shown.
     pub(super) fn whole_frame(&mut self) -> Vec<u8> {
-        self.flood_until = None;
         if self.held_until.take().is_some() {
             self.screen.now().end_update();
         }
-        self.shown.1 += self.held.len();
         std::mem::take(&mut self.held)
     }
 
@@ -166,7 +143,7 @@ impl Display {
 
     /// When a frame that is kept back is shown at the latest.
     pub(super) fn due(&self) -> Option<Instant> {
-        self.held_until.max(self.flood_until)
+        self.held_until
     }
 
     /// What draws the screen for a client. Everything that is kept back must
@@ -234,67 +211,4 @@ fn read_saved(path: &Path) -> Option<Vec<u8>> {
         .read_to_end(&mut bytes)
         .ok()?;
     Some(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Display, FLOOD_BYTES_MIN, FLOOD_FRAME_BYTES_MAX, FLOOD_FRAMES_EVERY};
-    use glass_vt::screen::ScreenSize;
-    use std::path::Path;
-    use std::time::{Duration, Instant};
-
-    fn display() -> Display {
-        let size = ScreenSize {
-            columns: 80,
-            rows: 24,
-        };
-        Display::new(size, Path::new("/nonexistent"))
-    }
-
-    /// How much is shown when so much comes.
-    fn show(display: &mut Display, bytes: usize, now: Instant) -> usize {
-        drop(display.feed(&vec![b'x'; bytes], now));
-        display.frame(now).len()
-    }
-
-    #[test]
-    fn a_flood_is_shown_in_few_frames_and_the_rest_at_once() {
-        let (mut display, start) = (display(), Instant::now() + Duration::from_secs(1));
-        for key in 0..100 {
-            let now = start + Duration::from_micros(10 * key);
-            assert_eq!(show(&mut display, 1, now), 1);
-        }
-        let flood = start + Duration::from_millis(2);
-        assert_eq!(show(&mut display, FLOOD_BYTES_MIN, flood), FLOOD_BYTES_MIN);
-        assert_eq!(display.due(), None);
-        assert_eq!(show(&mut display, 1000, flood), 0);
-        assert_eq!(show(&mut display, 1000, flood), 0);
-        let due = start + FLOOD_FRAMES_EVERY;
-        assert_eq!(display.due(), Some(due));
-        assert_eq!(display.frame(due).len(), 2000);
-        assert_eq!(display.due(), None);
-        // A frame that is full waits for nothing.
-        assert_eq!(show(&mut display, FLOOD_BYTES_MIN, due), FLOOD_BYTES_MIN);
-        assert_eq!(
-            show(&mut display, FLOOD_FRAME_BYTES_MAX, due),
-            FLOOD_FRAME_BYTES_MAX
-        );
-        // And whoever comes now sees everything.
-        assert_eq!(show(&mut display, 1000, due), 0);
-        assert_eq!(display.whole_frame().len(), 1000);
-        assert_eq!(display.due(), None);
-    }
-
-    #[test]
-    fn an_update_in_a_flood_is_shown_when_both_are_over() {
-        let (mut display, start) = (display(), Instant::now() + Duration::from_secs(1));
-        assert_eq!(show(&mut display, FLOOD_BYTES_MIN, start), FLOOD_BYTES_MIN);
-        assert_eq!(show(&mut display, 10, start), 0);
-        drop(display.feed(b"\x1b[?2026h", start));
-        let due = display.due().expect("it is shown some time");
-        assert!(due > start + FLOOD_FRAMES_EVERY);
-        assert_eq!(display.frame(due - Duration::from_millis(1)).len(), 0);
-        assert_eq!(display.frame(due).len(), 18);
-        assert_eq!(display.due(), None);
-    }
 }
