@@ -18,6 +18,9 @@ pub const INTEGRATION_MS_MAX: u32 = 600_000;
 const COUNTER: &str = "SHELLGLASS_POWERSHELL_COUNTER";
 const PAUSE: &str = "SHELLGLASS_PROMPT_DELAY_MS";
 
+/// What is said of a shell for which we have no script.
+pub(crate) const SPEECHLESS: &str = "this shell does not mark its commands";
+
 /// What is set for shells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Habits {
@@ -90,12 +93,13 @@ impl Habits {
         }
     }
 
-    /// Whether a shell is made to mark its commands.
-    pub(crate) fn reaches(&self, shell: &Shell) -> bool {
+    /// Why a shell is not made to mark its commands; none where it is.
+    pub(crate) fn silence(&self, shell: &Shell) -> Option<&'static str> {
         match shell.kind {
-            ShellKind::Posix | ShellKind::Other => false,
-            ShellKind::Zsh => self.integration && self.zdotdir,
-            _ => self.integration,
+            ShellKind::Posix | ShellKind::Other => Some(SPEECHLESS),
+            _ if !self.integration => Some("it is switched off"),
+            ShellKind::Zsh if !self.zdotdir => Some("the way through ZDOTDIR is switched off"),
+            _ => None,
         }
     }
 

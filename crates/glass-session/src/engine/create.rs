@@ -257,7 +257,7 @@ impl Engine {
         let is_for_one = spec.ephemeral || spec.background.is_some();
         is_wanted
             && !is_for_one
-            && wish.reaches(shell)
+            && wish.silence(shell).is_none()
             && may_type(caller.role, &settings.gatekeeping)
     }
 

@@ -9,9 +9,9 @@
 
 use super::Task;
 use super::beliefs::Doing;
-use super::integration::speaks;
 use crate::driver::quote;
 use crate::gate::Asked;
+use crate::habits::SPEECHLESS;
 use crate::state::{never_ran, rejected};
 use bytes::Bytes;
 use glass_model::{Execution, Outcome, ShellId, ShellKind};
@@ -113,9 +113,9 @@ impl Task {
         let now = Instant::now();
         let waited = now.saturating_duration_since(waiting.since);
         let editing = terminal::reads_keys(self.master.get_ref(), self.launched.child.pid);
-        if !speaks(self.session.shell.kind) || self.sieve.is_none() {
+        if self.sieve.is_none() {
             let silence = super::integration::silence(&self.session, &self.habits);
-            return self.fall_back(silence.unwrap_or("this shell does not mark its commands"));
+            return self.fall_back(silence.unwrap_or(SPEECHLESS));
         }
         match (self.beliefs.is_ready(), self.beliefs.doing()) {
             (false, _) => {

@@ -24,19 +24,11 @@ const NU: &str = include_str!("../../shell/terminal.nu");
 /// Where a terminal's script is, and where commands are handed over.
 pub(super) const ROOM: &str = "terminal";
 
-/// Whether a shell of this kind can tell us what it does.
-pub(super) fn speaks(kind: ShellKind) -> bool {
-    !matches!(kind, ShellKind::Posix | ShellKind::Other)
-}
-
-/// Why a shell is not made to mark its commands; none where it is.
+/// Why a session's shell is not made to mark its commands; none where it is.
 pub(super) fn silence(session: &Session, habits: &Habits) -> Option<&'static str> {
-    match session.shell.kind {
-        _ if session.is_elsewhere() => Some("the shell is on another host"),
-        kind if !speaks(kind) => Some("this shell does not mark its commands"),
-        _ if !habits.integration => Some("it is switched off"),
-        ShellKind::Zsh if !habits.zdotdir => Some("the way through ZDOTDIR is switched off"),
-        _ => None,
+    match session.is_elsewhere() {
+        true => Some("the shell is on another host"),
+        false => habits.silence(&session.shell),
     }
 }
 
@@ -48,7 +40,7 @@ pub(super) struct Injected {
 }
 
 /// Writes the script into `dir` and says how the shell comes to read it. The
-/// shell must be one that [`speaks`].
+/// shell must be one of which there is no [`silence`].
 pub(super) fn inject(
     shell: &Shell,
     startup: Startup,
