@@ -65,8 +65,8 @@ pub use figures::{Family, Value};
 pub use gate::{CannotRemember, CheckSpec, Checked, Checking, Gatekeeping, Scrutiny, check};
 /// What makes events of known tools readable.
 pub use glass_adapt::Sections;
-/// Whether a process descends from another; here so that whoever listens needs
-/// no process tables of its own.
+/// Who does not descend from the keeper; here so that whoever listens needs no
+/// process tables of its own.
 pub use glass_spawn::tree::Outsiders;
 pub use glass_store::{AuditFilter, AuditPage, WriteError};
 /// How a console looks, and what stands before its line.

@@ -7,7 +7,7 @@ use rustix::process::Pid;
 use crate::process::ProcessRef;
 use crate::procfs;
 
-/// Ancestors that are looked at before a chain is taken for a circle.
+/// Ancestors that are looked at; whoever has more is not believed to be outside.
 const ANCESTORS_MAX: usize = 4096;
 
 /// Processes that are remembered.
@@ -89,7 +89,11 @@ impl Outsiders {
         let mut pid = pid;
         let mut born_before = u64::MAX;
         let mut passed = Vec::new();
-        while pid > 0 && passed.len() < ANCESTORS_MAX {
+        while pid > 0 {
+            // So long a chain is somebody's work.
+            if passed.len() == ANCESTORS_MAX {
+                return Walk::Inside;
+            }
             let (start_ticks, ppid) = match see(pid) {
                 Seen::There { start_ticks, ppid } => (start_ticks, ppid),
                 Seen::Hidden => break,
@@ -219,6 +223,24 @@ mod tests {
             },
             pid => look(&whole, pid),
         }));
+    }
+
+    #[test]
+    fn a_chain_that_is_too_long_to_follow_leads_inside() {
+        let longest = i32::try_from(ANCESTORS_MAX).expect("a small number");
+        let chain = |length: i32| -> Vec<(i32, i32)> {
+            let below = (0..length).map(|at| (100 + at, if at == 0 { 1 } else { 99 + at }));
+            [(1, 0), (KEEPER, 1)].into_iter().chain(below).collect()
+        };
+        let mut outsiders = Outsiders::of(KEEPER);
+        for (length, is_inside) in [(longest, true), (longest - 1, false)] {
+            let system = system(&chain(length));
+            let deepest = 99 + length;
+            assert_eq!(
+                outsiders.descends_by(deepest, |pid| look(&system, pid)),
+                is_inside
+            );
+        }
     }
 
     #[test]
