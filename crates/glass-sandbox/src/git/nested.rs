@@ -82,6 +82,10 @@ pub(crate) fn modules(git_dir: &Path) -> Option<Vec<PathBuf>> {
     let (mut found, mut looked_at) = (Vec::new(), 0);
     let mut queue = vec![git_dir.join("modules")];
     while let Some(directory) = queue.pop() {
+        // Those that are entered by their name alone may be links, too.
+        if directory.is_symlink() {
+            return None;
+        }
         if is_git_dir(&directory) {
             queue.push(directory.join("modules"));
             found.push(directory);
@@ -295,6 +299,16 @@ mod tests {
         std::os::unix::fs::symlink(dir.path().join("elsewhere"), &link).unwrap();
         assert_eq!(modules(dir.path()), None);
         std::fs::remove_file(link).unwrap();
+        // All of them, or those of a part.
+        for name in ["modules", "modules/a/b/modules"] {
+            let (place, aside) = (dir.path().join(name), dir.path().join("aside"));
+            std::fs::rename(&place, &aside).unwrap();
+            std::os::unix::fs::symlink(&aside, &place).unwrap();
+            assert_eq!(modules(dir.path()), None, "{name}");
+            std::fs::remove_file(&place).unwrap();
+            std::fs::rename(&aside, &place).unwrap();
+        }
+        assert!(modules(dir.path()).is_some());
         // Behind so much else that it would not be seen.
         for number in 0..MODULES_MAX {
             std::fs::write(dir.path().join(format!("modules/{number}")), "").unwrap();

@@ -240,10 +240,11 @@ impl Actor {
         let believed = self.trust.believed.clone().unwrap_or_default();
         let weighing =
             tokio::task::spawn_blocking(move || glass_sandbox::distrust(&believed, &look, makers));
-        match weighing.await {
-            Ok(distrust) => self.trust.settle(distrust),
-            Err(_) => self.trust.doubt(),
-        }
+        let Ok(distrust) = weighing.await else {
+            self.trust.doubt();
+            return Looked::No;
+        };
+        self.trust.settle(distrust);
         Looked::Now
     }
 
