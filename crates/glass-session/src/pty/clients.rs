@@ -32,9 +32,16 @@ pub(crate) struct Client {
     wake: Notify,
 }
 
+#[derive(Debug)]
+struct Item {
+    shown: Shown,
+    /// How much of what a program wrote is missed without it: a drawing is our own.
+    output_bytes: u64,
+}
+
 #[derive(Debug, Default)]
 struct Queue {
-    items: VecDeque<Shown>,
+    items: VecDeque<Item>,
     /// What comes after the items.
     bytes: BytesMut,
     /// Whether something was lost, so that the screen has to be drawn anew.
@@ -69,7 +76,7 @@ impl Client {
     pub(crate) fn take(&self) -> Taken {
         let mut queue = self.queue();
         if let Some(item) = queue.items.pop_front() {
-            return Taken::Shown(item);
+            return Taken::Shown(item.shown);
         }
         if !queue.bytes.is_empty() {
             let count = queue.bytes.len().min(FRAME_BYTES_MAX);
@@ -115,7 +122,8 @@ impl Client {
 
     fn show(&self, shown: Shown) {
         let mut queue = self.queue();
-        if queue.lags || queue.items.back() == Some(&shown) {
+        let last = queue.items.back().map(|item| &item.shown);
+        if queue.lags || last == Some(&shown) {
             return;
         }
         queue.push(shown);
@@ -134,7 +142,11 @@ impl Client {
         queue.push(size_property(size));
         let missed = std::mem::take(&mut queue.missed_bytes);
         if missed > 0 {
-            queue.push(missed_property(missed));
+            // Whoever is not told this either has still missed it.
+            queue.items.push_back(Item {
+                shown: missed_property(missed),
+                output_bytes: missed,
+            });
         }
         while !drawing.is_empty() {
             let frame = drawing.split_to(drawing.len().min(FRAME_BYTES_MAX));
@@ -159,17 +171,20 @@ impl Queue {
     fn push(&mut self, shown: Shown) {
         if !self.bytes.is_empty() {
             let before = self.bytes.split().freeze();
-            self.items.push_back(Shown::undated(before));
+            self.items.push_back(Item {
+                output_bytes: before.len() as u64,
+                shown: Shown::undated(before),
+            });
         }
-        self.items.push_back(shown);
+        self.items.push_back(Item {
+            shown,
+            output_bytes: 0,
+        });
     }
 
     fn lose(&mut self) {
-        for item in self.items.drain(..) {
-            if let Shown::Bytes { bytes, .. } = item {
-                self.missed_bytes += bytes.len() as u64;
-            }
-        }
+        let output = self.items.drain(..).map(|item| item.output_bytes);
+        self.missed_bytes += output.sum::<u64>();
         self.lose_bytes();
     }
 
@@ -338,6 +353,8 @@ mod tests {
         }
         assert_eq!(queue.take(), Taken::Lagging);
         assert_eq!(clients.lagging(), [slow]);
+        // A drawing that nobody took is no output, and what it told is told again.
+        clients.draw(slow, SIZE, &Bytes::from_static(b"no screen"));
         clients.draw(slow, SIZE, &Bytes::from_static(b"screen"));
         clients.output(b" and on");
         let mut shown = Vec::new();
