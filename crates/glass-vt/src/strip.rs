@@ -59,8 +59,10 @@ enum State {
     LongControl,
     /// Before the final byte of a device control string.
     Device,
-    /// In the payload of an operating system command that is not judged yet,
-    /// which begins at this byte of what is held.
+    /// In the number of an operating system command, which begins at this byte of
+    /// what is held.
+    OsNumber(usize),
+    /// In the payload of one that is not judged yet.
     Os(usize),
     /// After an ESC in it.
     OsEscape(usize),
@@ -170,7 +172,9 @@ impl Strip {
                 self.step(byte, pass);
             }
             (State::Dropping(_), ESC) => self.state = State::DroppingEscape,
-            (State::Os(start), ESC) => self.state = State::OsEscape(start),
+            (State::OsNumber(start) | State::Os(start), ESC) => {
+                self.state = State::OsEscape(start);
+            }
             (_, ESC) => {
                 self.open |= matches!(self.state, State::Passing(_));
                 self.begin();
@@ -209,13 +213,17 @@ impl Strip {
                 true => self.drop_held(State::Dropping(Ends::Terminator), pass),
                 false => self.pass_held(State::Passing(Ends::Terminator), pass),
             },
-            (State::Os(start), BEL) => self.judge_os(start, self.held.len() - 1, pass),
-            (State::Os(start), _) => self.judge_os_early(start, byte, pass),
+            (State::OsNumber(start) | State::Os(start), BEL) => {
+                self.judge_os(start, self.held.len() - 1, pass);
+            }
+            (State::OsNumber(start), _) if !byte.is_ascii_digit() => {
+                self.judge_os_early(start, pass);
+            }
             _ => {}
         }
         if self.held.len() >= HELD_BYTES_MAX {
             let next = match self.state {
-                State::Os(_) => State::Dropping(Ends::Bell),
+                State::OsNumber(_) | State::Os(_) => State::Dropping(Ends::Bell),
                 State::Device => State::Dropping(Ends::Terminator),
                 _ => State::LongControl,
             };
@@ -231,9 +239,7 @@ impl Strip {
         let is_obeyed = match self.state {
             State::Escape | State::Control => true,
             State::Device => false,
-            State::Os(start) if self.held[start..].iter().all(u8::is_ascii_digit) => {
-                return is_control && byte != BEL;
-            }
+            State::OsNumber(_) => return is_control && byte != BEL,
             _ => return false,
         };
         let rings = byte == BEL && self.stripped == Stripped::EffectsAndQueries;
@@ -247,7 +253,7 @@ impl Strip {
     fn after_escape(&mut self, byte: u8, pass: &mut impl FnMut(&[u8])) {
         match byte {
             b'[' => self.state = State::Control,
-            b']' => self.state = State::Os(self.held.len()),
+            b']' => self.state = State::OsNumber(self.held.len()),
             b'P' => self.state = State::Device,
             // Nothing of these is ever shown.
             b'X' | b'^' | b'_' => self.drop_held(State::Dropping(Ends::Terminator), pass),
@@ -258,10 +264,8 @@ impl Strip {
     }
 
     /// Judges an operating system command as soon as its number is known.
-    fn judge_os_early(&mut self, start: usize, byte: u8, pass: &mut impl FnMut(&[u8])) {
-        if byte.is_ascii_digit() {
-            return;
-        }
+    fn judge_os_early(&mut self, start: usize, pass: &mut impl FnMut(&[u8])) {
+        self.state = State::Os(start);
         let number = number(&self.held[start..]);
         if self.is_stripped_number(number) {
             self.drop_held(State::Dropping(Ends::Bell), pass);
@@ -285,14 +289,9 @@ impl Strip {
         match self.stripped {
             Stripped::Queries => false,
             Stripped::MarkersAndQueries => matches!(number, b"133" | b"633"),
-            Stripped::ClipboardAndQueries => {
-                matches!(number, b"52" | b"1337" | b"5113" | b"5522")
-            }
+            Stripped::ClipboardAndQueries => reaches_clipboard(number),
             Stripped::EffectsAndQueries => {
-                matches!(
-                    number,
-                    b"9" | b"52" | b"99" | b"777" | b"1337" | b"5113" | b"5522"
-                )
+                reaches_clipboard(number) || matches!(number, b"9" | b"99" | b"777")
             }
         }
     }
@@ -322,6 +321,11 @@ impl Strip {
             pass(b"\x1b\\");
         }
     }
+}
+
+/// Whether a command of this number hands something to a clipboard or a file.
+fn reaches_clipboard(number: &[u8]) -> bool {
+    matches!(number, b"52" | b"1337" | b"5113" | b"5522")
 }
 
 /// The digits that a payload begins with, without zeros that say nothing.

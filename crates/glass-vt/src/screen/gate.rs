@@ -20,9 +20,14 @@ enum State {
     String,
     /// In a string of the first kind that was aborted.
     SkippingOs,
-    /// In anything else that was aborted.
+    /// In any other string that was aborted.
     Skipping,
+    /// In a control sequence that was aborted, which ends with a letter.
+    SkippingControl,
 }
+
+/// The beginning of a control sequence that means nothing, whatever its end.
+const NO_CONTROL: &[u8] = b"\x1b[<";
 
 /// What begins a string of which nothing is shown, whatever follows: a command
 /// that no terminal has.
@@ -83,7 +88,10 @@ impl Gate {
     }
 
     fn is_skipping(&self) -> bool {
-        matches!(self.state, State::SkippingOs | State::Skipping)
+        matches!(
+            self.state,
+            State::SkippingOs | State::Skipping | State::SkippingControl
+        )
     }
 
     /// Appends the sequence or character that is not finished.
@@ -96,6 +104,7 @@ impl Gate {
             // Nothing of it will be shown, but it ends where it would have.
             State::SkippingOs => out.extend_from_slice(NO_COMMAND),
             State::Skipping => out.extend_from_slice(b"\x1bX"),
+            State::SkippingControl => out.extend_from_slice(NO_CONTROL),
             _ => out.extend_from_slice(&self.held),
         }
     }
@@ -120,7 +129,8 @@ impl Gate {
             (_, CAN | SUB) => self.end(),
             (_, ESC) => self.begin(),
             (State::OsString | State::SkippingOs, BEL) => self.end(),
-            (State::SkippingOs | State::Skipping, _) => {}
+            (State::SkippingControl, 0x40..=0x7e) => self.end(),
+            (State::SkippingOs | State::Skipping | State::SkippingControl, _) => {}
             (State::Escape, b'[') => self.hold(byte, State::Control),
             (State::Escape, b']') => self.hold(byte, State::OsString),
             (State::Escape, b'P' | b'X' | b'^' | b'_') => self.hold(byte, State::String),
@@ -142,7 +152,8 @@ impl Gate {
             self.held.clear();
             self.state = match next {
                 State::OsString => State::SkippingOs,
-                _ => State::Skipping,
+                State::String => State::Skipping,
+                _ => State::SkippingControl,
             };
         }
     }

@@ -245,6 +245,17 @@ fn a_bell_ends_only_strings_that_it_ends_however_long_they_are() {
 }
 
 #[test]
+fn a_control_sequence_that_is_too_long_ends_where_it_would_have() {
+    let long = "1;".repeat(200);
+    let mut shown = screen(format!("a\x1b[{long}").as_bytes());
+    let mut again = redrawn(&mut shown);
+    for screen in [&mut shown, &mut again] {
+        screen.feed(b"2Kb");
+        assert_eq!(screen.text()[0], "ab");
+    }
+}
+
+#[test]
 fn any_size_is_a_size() {
     let mut screen = screen(b"some text that is long enough to wrap");
     for (columns, rows) in [(0, 0), (1, 1), (u16::MAX, u16::MAX), (80, 24), (3, 2)] {
