@@ -171,6 +171,25 @@ pub(crate) fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
+/// What was left in a directory where commands can write too, so that it may be
+/// anything: what is no plain file is not opened, and what is too long is not read.
+pub(crate) fn read_left(path: &Path, bytes_max: u64) -> std::io::Result<Vec<u8>> {
+    use rustix::fs::{FileType, Mode, OFlags};
+    use std::io::Read as _;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let about = rustix::fs::fstat(&file)?;
+    let is_file = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
+    if !is_file || about.st_nlink != 1 || about.st_size.cast_unsigned() > bytes_max {
+        return Err(std::io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::from(file)
+        .take(bytes_max)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// A directory for us alone.
 pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;

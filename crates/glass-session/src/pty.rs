@@ -341,7 +341,7 @@ impl Task {
     /// Gives memory back, if nothing has come for a while.
     fn rest(&mut self, now: Instant) {
         if self.display.rest(now) {
-            self.buffer.shrink_to_fit();
+            self.buffer = Vec::new();
             self.context.thrift.freed();
         }
     }

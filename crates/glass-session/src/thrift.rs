@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Between something's end and the giving back: what is freed meanwhile goes
-/// with it.
-const PAUSE: Duration = Duration::from_millis(500);
+/// Between something's end and the giving back: what is freed meanwhile goes with
+/// it, and nobody waits for memory more often, however busy terminals are.
+const PAUSE: Duration = Duration::from_secs(5);
 
 /// Whether somebody has freed something.
 #[derive(Debug, Default)]

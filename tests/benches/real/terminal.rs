@@ -35,7 +35,7 @@ const SESSIONS: u64 = 100;
 const LINES: u32 = 100;
 
 /// Until the last of them has given back what it does not need at rest.
-const REST: Duration = Duration::from_secs(4);
+const REST: Duration = Duration::from_secs(8);
 
 /// Times that somebody comes back.
 const RETURNS: usize = 40;

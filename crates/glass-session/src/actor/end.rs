@@ -3,7 +3,7 @@
 use super::begin::tool_call_id;
 use super::remote::Stopping;
 use super::{Actor, Aftermath, absolute};
-use crate::context::variable_name;
+use crate::context::{read_left, variable_name};
 use crate::driver::{self, EXIT_STATE_NAME, State};
 use crate::routes::Note;
 use crate::state::{Input, Way};
@@ -25,7 +25,7 @@ const END_DEADLINE: Duration = Duration::from_secs(20);
 
 /// The most that a shell's state may have; the kernel gives a process no larger
 /// environment.
-const STATE_BYTES_MAX: i64 = 8 << 20;
+const STATE_BYTES_MAX: u64 = 8 << 20;
 
 /// Bytes of what start files printed that are shown in an event.
 const STARTUP_SHOWN_BYTES_MAX: usize = 4096;
@@ -231,7 +231,7 @@ impl Actor {
     /// its command: those are as they were before.
     fn keep_state(&mut self, name: &str, lent: &[String]) {
         let path = self.room.dir.join(name);
-        let Ok(bytes) = read_left(&path) else {
+        let Ok(bytes) = read_left(&path, STATE_BYTES_MAX) else {
             return;
         };
         drop(std::fs::remove_file(&path));
@@ -367,25 +367,4 @@ pub(crate) fn tree_end(
 fn outlives_a_shell(entry: &[u8]) -> bool {
     let name = variable_name(entry);
     !name.starts_with(b"SHELLGLASS") && !matches!(name, b"_" | b"SHLVL" | b"PWD")
-}
-
-/// What a shell left in its directory. Its commands can write there too, so it
-/// may be anything: what is no plain file is not opened, and what is too long
-/// is not read.
-fn read_left(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
-    use rustix::fs::{FileType, Mode, OFlags};
-    use std::io::Read as _;
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = rustix::fs::open(path, flags, Mode::empty())?;
-    let about = rustix::fs::fstat(&file)?;
-    let is_file = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
-    if !is_file || about.st_nlink != 1 || about.st_size > STATE_BYTES_MAX {
-        return Err(std::io::ErrorKind::InvalidData.into());
-    }
-    let mut bytes = Vec::new();
-    let most = STATE_BYTES_MAX.cast_unsigned();
-    std::fs::File::from(file)
-        .take(most)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -4,7 +4,7 @@ use super::Actor;
 use super::begin::{Prepared, full_message, tool_call_id};
 use super::child::Ends;
 use super::own_terminal;
-use crate::context::{Context, variable_name};
+use crate::context::{Context, read_left, variable_name};
 use crate::driver::{Encoded, Request, RequestError};
 use crate::failpoint;
 use crate::hosts::Elsewhere;
@@ -289,11 +289,8 @@ impl Stopping {
 }
 
 fn read_end(path: &Path) -> Option<End> {
-    use std::io::Read as _;
-    let mut text = String::new();
-    let file = std::fs::File::open(path).ok()?;
-    file.take(END_BYTES_MAX).read_to_string(&mut text).ok()?;
-    End::decode(&text)
+    let text = read_left(path, END_BYTES_MAX).ok()?;
+    End::decode(std::str::from_utf8(&text).ok()?)
 }
 
 /// What a person can do about it, where that is known.

@@ -4,11 +4,11 @@
 //! The screen answers what the programs ask of their terminal, so questions are
 //! left out of what clients see: two of them would answer twice.
 
+use crate::context::read_left;
 use bytes::Bytes;
 use glass_vt::screen::{LateScreen, SAVED_BYTES_MAX, SavedScreen, Screen, ScreenSize};
 use glass_vt::strip::{Strip, Stripped};
-use rustix::fs::{FileType, Mode, OFlags};
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -68,7 +68,7 @@ impl Display {
     /// The one that the last daemon saved, and how much of the recording it
     /// shows; an empty one where there is none.
     pub(super) fn load(size: ScreenSize, dir: &Path) -> (Display, u64) {
-        let saved = read_saved(&dir.join(FILE_NAME));
+        let saved = read_left(&dir.join(FILE_NAME), SAVED_BYTES_MAX as u64).ok();
         let Some(saved) = saved.as_deref().and_then(SavedScreen::parse) else {
             return (Display::new(size, dir), 0);
         };
@@ -119,6 +119,8 @@ impl Display {
         std::mem::take(&mut self.held)
     }
 
+    /// Something was written, or somebody looked, for which a screen at rest is
+    /// unfolded.
     fn has_changed(&mut self, now: Instant) {
         self.changed = Some(now);
         self.rest_at.get_or_insert(now + REST);
@@ -149,6 +151,7 @@ impl Display {
     /// What draws the screen for a client. Everything that is kept back must
     /// have been shown to the others before.
     pub(super) fn drawing(&mut self) -> Bytes {
+        self.has_changed(Instant::now());
         let drawing = match self.strip.holds_back() {
             true => self.screen.now().drawing(),
             false => self.screen.now().snapshot(),
@@ -157,6 +160,7 @@ impl Display {
     }
 
     pub(super) fn resize(&mut self, size: ScreenSize) {
+        self.has_changed(Instant::now());
         self.screen.resize(size);
     }
 
@@ -170,6 +174,7 @@ impl Display {
     /// Saves the screen, which shows so many bytes of the recording.
     pub(super) fn save(&mut self, offset: u64, size: ScreenSize) {
         self.saved_at = offset;
+        self.has_changed(Instant::now());
         let saved = SavedScreen {
             offset,
             size,
@@ -193,22 +198,4 @@ fn write_saved(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let options = options.write(true).create_new(true).mode(0o600);
     options.open(&new)?.write_all(bytes)?;
     std::fs::rename(&new, path)
-}
-
-/// Commands of the same user can write there, so it may be anything: what is no
-/// plain file is not read.
-fn read_saved(path: &Path) -> Option<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
-    let about = rustix::fs::fstat(&file).ok()?;
-    if FileType::from_raw_mode(about.st_mode) != FileType::RegularFile {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let most = SAVED_BYTES_MAX as u64 + 1;
-    std::fs::File::from(file)
-        .take(most)
-        .read_to_end(&mut bytes)
-        .ok()?;
-    Some(bytes)
 }

@@ -171,7 +171,7 @@ impl Task {
         // Nothing begins before what ran has ended, whether that was told or not.
         self.ended(None);
         // It was told, so what was written down of it is not needed.
-        drop(self.take_said());
+        self.forget_said();
         let handed = taken.and_then(|number| self.take_offered(number));
         let mut changes = Vec::new();
         let mut execution = handed.unwrap_or_else(|| {

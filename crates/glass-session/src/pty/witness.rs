@@ -8,6 +8,7 @@
 
 use super::beliefs::Doing;
 use super::{Ending, Task};
+use crate::context::read_left;
 use glass_model::ShellKind;
 use glass_spawn::terminal;
 use std::time::{Duration, Instant};
@@ -122,23 +123,16 @@ impl Task {
     }
 
     /// Takes the line that the shell has written down; none where it did not.
-    pub(super) fn take_said(&self) -> Option<String> {
-        use std::io::Read as _;
-        if self.session.shell.kind != ShellKind::Nu {
-            return None;
+    fn take_said(&self) -> Option<String> {
+        let said = read_left(&self.room().join(SAID), SAID_BYTES_MAX).ok();
+        self.forget_said();
+        String::from_utf8(said?).ok()
+    }
+
+    /// What the shell has written down is not needed.
+    pub(super) fn forget_said(&self) {
+        if self.session.shell.kind == ShellKind::Nu {
+            drop(std::fs::remove_file(self.room().join(SAID)));
         }
-        let path = self.room().join(SAID);
-        let mut said = String::new();
-        let flags = rustix::fs::OFlags::RDONLY
-            | rustix::fs::OFlags::CLOEXEC
-            | rustix::fs::OFlags::NOFOLLOW
-            | rustix::fs::OFlags::NONBLOCK;
-        // Commands of the same user can put anything there.
-        let file = rustix::fs::open(&path, flags, rustix::fs::Mode::empty()).ok()?;
-        let read = std::fs::File::from(file)
-            .take(SAID_BYTES_MAX)
-            .read_to_string(&mut said);
-        drop(std::fs::remove_file(&path));
-        read.is_ok().then_some(said)
     }
 }
