@@ -19,6 +19,7 @@ mod beliefs;
 mod clients;
 mod close;
 mod display;
+mod flood;
 mod front;
 mod handover;
 mod integration;
@@ -32,6 +33,7 @@ mod postamble;
 mod preamble;
 mod question;
 mod queue;
+mod reader;
 mod remote;
 mod sizing;
 mod start;
@@ -59,6 +61,7 @@ use handover::Offer;
 use plain::{Plain, Stirred};
 use question::Question;
 use queue::Queue;
+use reader::{Reader, Reading};
 use sizing::Sizing;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -75,13 +78,6 @@ pub(crate) use adopt::{Adoption, adopt};
 pub(crate) use clients::{Client, ClientId, Taken};
 pub(crate) use orders::{Attached, Order, TerminalHandle, may_type};
 pub(crate) use start::{Beginning, Ready, begin};
-
-/// Bytes that are read before others get their turn; what a crash between
-/// reading and recording can lose.
-const TURN_BYTES_MAX: usize = 64 * 1024;
-
-/// Bytes that one read asks for.
-const READ_BYTES: usize = 16 * 1024;
 
 /// A terminal that no process has open is looked at again after so much time.
 const DESERTED_LOOK: Duration = Duration::from_millis(200);
@@ -129,6 +125,7 @@ pub(crate) struct Task {
     execution: Execution,
     launched: Launched,
     master: AsyncFd<OwnedFd>,
+    reader: Reader,
     recording: Recording,
     display: Display,
     sizing: Sizing,
@@ -219,15 +216,6 @@ enum Wake {
     Clock,
 }
 
-/// What a turn of reading found, beside bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
-    /// More may come.
-    Open,
-    /// No process has the terminal open now.
-    Deserted,
-}
-
 impl Task {
     /// Lives until the session is over.
     pub(crate) async fn run(mut self) {
@@ -266,7 +254,7 @@ impl Task {
                 drop(writable);
                 Wake::Writable
             }
-            reading = read_turn(&self.master, &mut self.buffer), if !deserted => {
+            reading = self.reader.turn(&self.master, &mut self.buffer), if !deserted => {
                 Wake::Read(reading)
             }
             stirred = Plain::stir(&mut self.plain) => Wake::Plain(stirred),
@@ -445,37 +433,6 @@ impl Task {
     /// The same where only time has passed.
     fn show_activity(&self) {
         lock(&self.live).session.active_ms = self.session.active_ms;
-    }
-}
-
-/// Reads what is there, up to a turn's worth, as soon as something is.
-async fn read_turn(master: &AsyncFd<OwnedFd>, buffer: &mut Vec<u8>) -> Reading {
-    loop {
-        let Ok(mut guard) = master.readable().await else {
-            return Reading::Deserted;
-        };
-        // From here on nothing waits, so nothing that was read is lost when
-        // this future is dropped.
-        while buffer.len() < TURN_BYTES_MAX {
-            let read = guard.try_io(|fd| {
-                let start = buffer.len();
-                buffer.resize(start + READ_BYTES, 0);
-                let read = rustix::io::retry_on_intr(|| {
-                    rustix::io::read(fd.get_ref(), &mut buffer[start..])
-                });
-                buffer.truncate(start + read.unwrap_or(0));
-                Ok(read?)
-            });
-            match read {
-                Ok(Ok(1..)) => {}
-                // Linux says EIO when the last program has closed it.
-                Ok(Ok(0) | Err(_)) => return Reading::Deserted,
-                Err(_would_block) => break,
-            }
-        }
-        if !buffer.is_empty() {
-            return Reading::Open;
-        }
     }
 }
 

@@ -138,8 +138,7 @@ impl Seat {
 
     /// Reads until this is shown, and remembers little of what comes before.
     async fn until(&mut self, text: &str) {
-        let is_it = |window: &[u8]| window == text.as_bytes();
-        while !self.seen.windows(text.len()).any(is_it) {
+        while memchr::memmem::find(&self.seen, text.as_bytes()).is_none() {
             let excess = self.seen.len().saturating_sub(text.len());
             self.seen.drain(..excess);
             self.next().await;
@@ -192,8 +191,7 @@ impl RawTerminal {
     fn until(&mut self, text: &str) {
         let mut seen = Vec::new();
         let mut buffer = [0; 16 * 1024];
-        let is_it = |window: &[u8]| window == text.as_bytes();
-        while !seen.windows(text.len()).any(is_it) {
+        while memchr::memmem::find(&seen, text.as_bytes()).is_none() {
             let count = self.master.read(&mut buffer).unwrap();
             seen.extend_from_slice(&buffer[..count]);
         }

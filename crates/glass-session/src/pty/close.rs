@@ -1,7 +1,8 @@
 //! The end of a terminal: nothing of it is left but its history, and everything
 //! that it wrote is told before its end is.
 
-use super::{Ending, Reading, Task, read_turn};
+use super::reader::Reading;
+use super::{Ending, Task};
 use crate::actor::{Finished, OutputEnd, lock, tree_end};
 use crate::routes::Note;
 use glass_model::{AbortReason, ExitDetails, Outcome, Phase, Role, WaitStatus};
@@ -121,6 +122,8 @@ impl Task {
 
     /// The daemon stops; the shell goes on.
     pub(super) fn leave(mut self) {
+        self.reader.stop(&mut self.buffer);
+        self.take_output();
         // The beginning of a marker is no output, and may hold the nonce.
         let rest = self.sieve.as_mut().map(Sieve::leave).unwrap_or_default();
         if !rest.is_empty() {
@@ -137,7 +140,7 @@ impl Task {
     async fn drain(&mut self) {
         let deadline = Instant::now() + DRAIN_DEADLINE;
         loop {
-            let reading = read_turn(&self.master, &mut self.buffer);
+            let reading = self.reader.turn(&self.master, &mut self.buffer);
             let reading = tokio::time::timeout_at(deadline.into(), reading).await;
             self.take_output();
             if reading != Ok(Reading::Open) {

@@ -6,6 +6,7 @@ use super::close::NO_OUTPUT;
 use super::display::Display;
 use super::integration::{ROOM, inject, silence};
 use super::queue::Queue;
+use super::reader::Reader;
 use super::remote::{ssh_argv, ssh_env};
 use super::sizing::Sizing;
 use super::walls::{Walls, plan_walls};
@@ -175,6 +176,7 @@ impl Ready {
             execution: parts.execution,
             launched: parts.launched,
             master: glass_spawn::async_fd(parts.master)?,
+            reader: Reader::default(),
             recording: parts.recording,
             display: parts.display,
             sizing: parts.sizing,

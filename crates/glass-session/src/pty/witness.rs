@@ -69,7 +69,8 @@ impl Task {
             return;
         }
         let master = self.master.get_ref();
-        let unread = rustix::io::ioctl_fionread(master).unwrap_or(0) > 0;
+        let is_unread = rustix::io::ioctl_fionread(master).unwrap_or(0) > 0;
+        let unread = is_unread || self.reader.is_ahead();
         let shell = self.launched.child.pid;
         let front = terminal::foreground(master).unwrap_or(shell);
         // A shell that runs something takes no keys, whoever is in front.
