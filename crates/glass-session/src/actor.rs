@@ -10,6 +10,7 @@ mod audit;
 mod begin;
 mod child;
 mod cut;
+mod eager;
 mod end;
 mod finish;
 mod input;
@@ -36,6 +37,7 @@ use crate::redaction::Secrets;
 use crate::room::{Room, room_key};
 use crate::routes::Note;
 use crate::state::{Effect, Input, RoomId, State, Way};
+use eager::Eager;
 use glass_model::{
     Approval, EventIndex, Execution, LaunchId, Outcome, SandboxPolicy, Session, ShellId,
 };
@@ -221,6 +223,7 @@ pub(crate) struct Actor {
     flush_at: Option<Instant>,
     /// When the output of the current command is to be waited for.
     watch_at: Option<Instant>,
+    eager: Eager,
     /// When the current command's memory is looked at next.
     sample_at: Option<Instant>,
     snapshot_at: Option<Instant>,
@@ -317,6 +320,7 @@ impl Actor {
             last_flush: Instant::now(),
             flush_at: None,
             watch_at: None,
+            eager: Eager::default(),
             sample_at: None,
             snapshot_at: None,
             looks: Looks::new(),
@@ -344,7 +348,10 @@ impl Actor {
         // executes nothing before a person has allowed something.
         while !self.over {
             self.set_clock();
-            let wake = std::future::poll_fn(|cx| self.poll_wake(cx)).await;
+            let wake = match self.is_answered_at_once().await {
+                true => Wake::Report,
+                false => std::future::poll_fn(|cx| self.poll_wake(cx)).await,
+            };
             match wake {
                 Wake::Message(message) => self.on_message(message).await,
                 // The engine is gone, and with it the daemon's runtime: what

@@ -284,6 +284,11 @@ impl WarmShell {
         }
     }
 
+    /// Whether it has said something that was not seen yet.
+    pub(crate) fn has_news(&self) -> bool {
+        self.has_more_than(self.left_bytes)
+    }
+
     /// Whether more than so many bytes wait in the channel.
     pub(crate) fn has_more_than(&self, bytes: usize) -> bool {
         let report = self.report.as_ref();

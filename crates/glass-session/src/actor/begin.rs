@@ -205,6 +205,7 @@ impl Actor {
             tracing::warn!(session = %self.session.id, %error, "the shell does not read");
             self.kill_shell();
         }
+        self.eager.sent();
         failpoint::hit("begin-sent");
         None
     }

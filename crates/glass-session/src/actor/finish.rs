@@ -29,6 +29,7 @@ impl Actor {
             self.accepted.remove(&id);
             return None;
         }
+        self.eager.done();
         let withdrawn = self.withdraw(id);
         self.end_orphans(id);
         let mut events = self.last_output(id);
