@@ -67,6 +67,8 @@ pub struct Settings {
     /// How long after its last view is closed a session is ended; absent where it
     /// is not.
     pub dispose_after_close: Option<Duration>,
+    /// Programs that are not listed among what runs inside a terminal multiplexer.
+    pub unlisted: Arc<[String]>,
     /// The other hosts, and the way to them.
     pub hosts: Hosts,
 }

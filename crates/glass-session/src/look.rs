@@ -5,6 +5,7 @@
 
 mod branch;
 pub mod reftable;
+mod unlisted;
 
 use crate::context::now_ms;
 use crate::routes::Note;
@@ -12,6 +13,7 @@ use branch::branch;
 use glass_spawn::activity::{self, Running, Wait};
 use glass_spawn::{Launched, terminal};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -66,6 +68,8 @@ pub(crate) struct Scene {
     pub(crate) shell: PathBuf,
     pub(crate) subject: Subject,
     pub(crate) cwd: PathBuf,
+    /// Programs that are not listed where they run inside a multiplexer.
+    pub(crate) unlisted: Arc<[String]>,
 }
 
 impl Scene {
@@ -78,7 +82,9 @@ impl Scene {
             let hides_child = activity::executes(child, &self.shell);
             let mut below = activity::running(&launched.reaper);
             below.retain(|process| {
-                Some(process.pid) != init && (process.pid != child || !hides_child)
+                Some(process.pid) != init
+                    && (process.pid != child || !hides_child)
+                    && !unlisted::is_unlisted(process, &self.unlisted)
             });
             processes.append(&mut below);
         }

@@ -217,7 +217,7 @@ async fn a_long_silence_without_a_terminal_is_an_event_once() {
 
 #[tokio::test]
 async fn what_runs_behind_a_tmux_client_is_listed() {
-    let daemon = Daemon::start("");
+    let daemon = Daemon::start("[views]\nunlisted_programs = []\n");
     let mut first = Desk::bare(&daemon, "bash").await;
     let tmux = "env -u TMUX tmux -f /dev/null -S server.sock";
     first
@@ -252,5 +252,28 @@ async fn what_runs_behind_a_tmux_client_is_listed() {
     first.keys("\x02d").await;
     first.ended("new-session").await;
     let ended = first.typed(&format!("{tmux} kill-server\r")).await;
+    assert_eq!(ended.exit_code, Some(0));
+}
+
+#[tokio::test]
+async fn what_is_in_every_pane_is_not_listed() {
+    let daemon = Daemon::start("");
+    let mut desk = Desk::bare(&daemon, "bash").await;
+    let tmux = "env -u TMUX tmux -f /dev/null -S server.sock";
+    // A pane with a shell at its prompt, beside one with two commands.
+    let panes = "split-window 'sleep 4321 & tail -f /dev/null'";
+    desk.keys(&format!("{tmux} new-session bash \\; {panes}\r"))
+        .await;
+    let is_listed = |shown: &Session, command: &str| {
+        let mut processes = shown.processes.iter();
+        processes.any(|one| one.command == command && one.source == "tmux")
+    };
+    let shows = |shown: &Session| is_listed(shown, "tail -f /dev/null");
+    let shown = desk.session.until("what runs is shown", shows).await;
+    assert!(!is_listed(&shown, "sleep 4321"), "{shown:?}");
+    assert!(!is_listed(&shown, "bash"), "{shown:?}");
+    desk.keys("\x02d").await;
+    desk.ended("new-session").await;
+    let ended = desk.typed(&format!("{tmux} kill-server\r")).await;
     assert_eq!(ended.exit_code, Some(0));
 }

@@ -35,6 +35,7 @@ impl Actor {
                 Subject::Shell(running.launched.child.pid)
             }),
             cwd: PathBuf::from(&self.session.cwd),
+            unlisted: self.context.settings.unlisted.clone(),
         };
         self.looks.look(scene, &self.note_sender);
     }

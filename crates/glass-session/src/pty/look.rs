@@ -23,6 +23,7 @@ impl Task {
                 _ => Subject::Nobody,
             },
             cwd: PathBuf::from(&self.session.cwd),
+            unlisted: self.context.settings.unlisted.clone(),
         };
         self.looks.look(scene, &self.note_sender);
     }

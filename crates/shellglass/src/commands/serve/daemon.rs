@@ -222,6 +222,7 @@ fn session_settings(plan: &Plan) -> Result<Settings, Failure> {
         text: (&plan.settings.text).into(),
         console: ConsoleManner::from(&plan.settings.console),
         dispose_after_close: plan.settings.views.dispose_after_close(),
+        unlisted: plan.settings.views.unlisted_programs.as_slice().into(),
         hosts: hosts(plan)?,
     })
 }
