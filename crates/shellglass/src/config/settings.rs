@@ -56,7 +56,7 @@ pub(crate) struct Settings {
     pub text: TextSettings,
     /// Other machines that sessions can be on.
     pub hosts: HostSettings,
-    /// What closing a view means for its session.
+    /// What views show, and what closing one means for its session.
     pub views: ViewSettings,
 }
 
