@@ -52,7 +52,7 @@ pub use engine::Wording;
 pub use engine::{
     Adapting, AuditError, Background, Before, Caller, Engine, Gathered, Held, Hit, Late, Level,
     Name, OrderSpec, Origin, OutputFile, OutputPage, ProcessView, Projection, SearchError,
-    SearchSpec, Searched, SessionSpec, SessionView, Spot, Target, Ticket, Timeouts, Totals,
+    SearchSpec, Searched, SessionSpec, SessionView, Spot, TERM, Target, Ticket, Timeouts, Totals,
     WaitSpec, Waited,
 };
 pub use engine::{HostState, HostView};

@@ -51,7 +51,9 @@ pub use client::{
 };
 pub use cover::{CoverError, cover};
 pub use features::{Features, Support};
-pub use limits::{GATE_FD, KEEPER_IDLE, KEEPER_UNCLAIMED, PROTOCOL_OLDEST, PROTOCOL_VERSION};
+pub use limits::{
+    GATE_FD, GATE_WORD, KEEPER_IDLE, KEEPER_UNCLAIMED, PROTOCOL_OLDEST, PROTOCOL_VERSION,
+};
 pub use process::{Delivery, ProcessRef};
 pub use stage::Stage;
 pub use sys::{async_fd, give_memory_back, settle_names};

@@ -51,6 +51,9 @@ pub(crate) const TAG_BYTES_MAX: usize = 4096;
 /// gates refuses the number, so none starts a child too early.
 pub const GATE_FD: i32 = -1;
 
+/// What lets a child pass its gate.
+pub const GATE_WORD: &[u8] = b"\n";
+
 /// The highest descriptor number that a child can be given.
 pub(crate) const TARGET_FD_MAX: i32 = 255;
 

@@ -3,7 +3,7 @@
 //! Time never goes back, and every line is JSON whatever was written: characters
 //! that were cut in two are put together, and bytes that are none are replaced.
 
-use glass_session::incomplete_suffix;
+use glass_session::{TERM, incomplete_suffix};
 use serde_json::json;
 
 /// The size of a terminal that nobody has given one.
@@ -43,7 +43,7 @@ impl Cast {
             "height": self.rows,
             "timestamp": self.begun_ms.div_euclid(1000),
             "title": title,
-            "env": { "TERM": "xterm-256color" },
+            "env": { (TERM.0): TERM.1 },
         });
         self.line(&header);
     }

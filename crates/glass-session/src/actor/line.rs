@@ -12,7 +12,7 @@ use crate::sandbox::Setting;
 use crate::shell::{self, StartError};
 use crate::state::Input;
 use glass_model::{Execution, LaunchPlan, ShellId, Startup, Stdin};
-use glass_spawn::{GATE_FD, Launched, tree};
+use glass_spawn::{GATE_FD, GATE_WORD, Launched, tree};
 use rustix::fs::{Mode as FileMode, OFlags};
 
 /// In the place of a nonce: the shell's exit says how its only command ended.
@@ -101,7 +101,7 @@ impl Actor {
         }
         if self.is_plain(execution) {
             return Ok(Encoded {
-                message: b"\n".to_vec(),
+                message: GATE_WORD.to_vec(),
                 file: None,
             });
         }

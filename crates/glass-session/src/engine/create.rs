@@ -39,12 +39,11 @@ pub(crate) const NON_INTERACTIVE: [(&str, &str); 8] = [
     VTE_VERSION,
 ];
 
+/// The terminal that programs have, as they are told.
+pub const TERM: (&str, &str) = ("TERM", "xterm-256color");
+
 /// What tells programs which terminal they have. As weak.
-pub(crate) const INTERACTIVE: [(&str, &str); 3] = [
-    ("TERM", "xterm-256color"),
-    ("COLORTERM", "truecolor"),
-    VTE_VERSION,
-];
+pub(crate) const INTERACTIVE: [(&str, &str); 3] = [TERM, ("COLORTERM", "truecolor"), VTE_VERSION];
 
 /// What a caller asks for; empty or zero means the configured default.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,7 @@
 //! A terminal whose shell is on another host.
 
 use crate::context::{Context, set_variable};
+use crate::engine::TERM;
 use crate::errors::NoHost;
 use crate::remote::terminal_command;
 use glass_model::Session;
@@ -22,6 +23,6 @@ pub(super) fn ssh_argv(context: &Context, session: &Session) -> Result<Vec<Vec<u
 /// Its environment.
 pub(super) fn ssh_env(context: &Context) -> Vec<Vec<u8>> {
     let mut env = context.ssh_env();
-    set_variable(&mut env, "TERM", "xterm-256color");
+    set_variable(&mut env, TERM.0, TERM.1);
     env
 }

@@ -26,7 +26,7 @@ use glass_model::{
     ShellId,
 };
 use glass_sandbox::Workspace;
-use glass_spawn::{GATE_FD, Launch, Launched, terminal};
+use glass_spawn::{GATE_FD, GATE_WORD, Launch, Launched, terminal};
 use glass_store::Change;
 use glass_vt::Nonce;
 use glass_vt::screen::ScreenSize;
@@ -456,7 +456,7 @@ async fn spawn(
 }
 
 pub(super) fn open_gate(gate: OwnedFd) -> std::io::Result<()> {
-    rustix::io::write(&gate, b"\n")?;
+    rustix::io::write(&gate, GATE_WORD)?;
     Ok(())
 }
 
