@@ -21,6 +21,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 use streams::{Event, Which, channel, listen};
+pub use terminal::DIRECTORY;
 
 /// What lets a relay begin: before this it does nothing.
 pub const GO: &[u8] = b"g";
@@ -60,9 +61,9 @@ pub struct RelayOrder {
     pub log: PathBuf,
     /// Whether the command reads what comes over [`INPUT_FD`].
     pub input: bool,
-    /// Whether the command's terminal is ours: then the word to go has come before we
-    /// were started, and so many of the words of `ssh` are for what is carried there,
-    /// and the others for the terminal.
+    /// Whether the command's terminal is ours: then words for us come over standard
+    /// error, and so many of the words of `ssh` are for what is carried there, and the
+    /// others for the terminal.
     pub terminal: Option<usize>,
     /// `ssh` and its arguments.
     pub ssh: Vec<OsString>,
@@ -80,13 +81,16 @@ pub enum RelayError {
 }
 
 /// Carries one command, whose word to go comes over our standard input and whose
-/// outputs are ours. Without that word it does nothing.
+/// outputs are ours. Without that word it does nothing. Where all three are a terminal,
+/// the word comes over standard error in its place.
 pub fn relay(order: &RelayOrder) -> Result<(), RelayError> {
+    let words = match order.terminal {
+        Some(_) => rustix::stdio::stderr(),
+        None => rustix::stdio::stdin(),
+    };
     let mut go = [0; 1];
     // Unbuffered, so that nothing behind the word is lost to whoever reads on.
-    if order.terminal.is_none()
-        && rustix::io::read(rustix::stdio::stdin(), &mut go).map_err(io::Error::from)? == 0
-    {
+    if rustix::io::read(words, &mut go).map_err(io::Error::from)? == 0 {
         return Ok(());
     }
     let (program, arguments) = order.ssh.split_first().ok_or(RelayError::NoProgram)?;
@@ -95,7 +99,7 @@ pub fn relay(order: &RelayOrder) -> Result<(), RelayError> {
         Ok(script) => {
             drop(fs::remove_file(&script_path));
             match order.terminal {
-                Some(carrying) => terminal::carry(order, &script, carrying)?,
+                Some(carrying) => terminal::carry(order, &script, carrying, words)?,
                 None => {
                     let mut command = Command::new(program);
                     command.args(arguments);

@@ -57,17 +57,30 @@ impl Ssh {
     /// a connection that is up, it goes through that.
     pub fn command(&self, address: &Address, log: &Path, shared: Option<&Path>) -> Vec<OsString> {
         let mut argv = self.begin();
-        argv.extend(["-T".into(), "-E".into(), log.into()]);
-        options(&mut argv, &["BatchMode=yes".to_owned(), timeout()]);
-        options(&mut argv, &alive());
-        if let Some(socket) = shared {
-            argv.extend(["-S".into(), socket.into()]);
-        }
-        options(&mut argv, &["ControlMaster=no".to_owned()]);
+        argv.push("-T".into());
+        without_a_person(&mut argv, log, shared);
         self.place(argv, address, Some(REMOTE_SHELL.into()))
     }
 
-    /// The same for a terminal, at which a person answers what `ssh` asks. `begin` is
+    /// The same for a command that has a terminal, which is to stand behind these words.
+    /// Nobody may be there to answer what `ssh` asks, and what to run was carried there
+    /// without a question.
+    pub fn command_terminal(
+        &self,
+        address: &Address,
+        log: &Path,
+        shared: Option<&Path>,
+    ) -> Vec<OsString> {
+        let mut argv = self.begin();
+        argv.push("-tt".into());
+        options(&mut argv, &["EscapeChar=none".to_owned()]);
+        // It would tell people that it leaves, as the command's last word.
+        options(&mut argv, &["LogLevel=ERROR".to_owned()]);
+        without_a_person(&mut argv, log, shared);
+        self.place(argv, address, None)
+    }
+
+    /// The same for a session's terminal, at which a person answers what `ssh` asks. `begin` is
     /// what the other side is told to run; its login shell where there is none.
     pub fn terminal(&self, address: &Address, begin: Option<&str>) -> Vec<OsString> {
         let mut argv = self.begin();
@@ -127,6 +140,17 @@ pub fn is_for_ssh(name: &[u8]) -> bool {
     VARIABLES.iter().any(|known| known.as_bytes() == name)
 }
 
+/// What holds where nobody answers: nothing is asked, and nothing is waited for for ever.
+fn without_a_person(argv: &mut Vec<OsString>, log: &Path, shared: Option<&Path>) {
+    argv.extend(["-E".into(), log.into()]);
+    options(argv, &["BatchMode=yes".to_owned(), timeout()]);
+    options(argv, &alive());
+    if let Some(socket) = shared {
+        argv.extend(["-S".into(), socket.into()]);
+    }
+    options(argv, &["ControlMaster=no".to_owned()]);
+}
+
 fn timeout() -> String {
     format!("ConnectTimeout={CONNECT_S}")
 }
@@ -159,6 +183,7 @@ mod tests {
         let (log, socket) = (Path::new("/log"), Path::new("/socket"));
         let calls = [
             ssh.command(&address, log, Some(socket)),
+            ssh.command_terminal(&address, log, Some(socket)),
             ssh.terminal(&address, None),
             ssh.shared(&address, log, socket),
         ];
@@ -175,5 +200,35 @@ mod tests {
                     .any(|word| word.contains("StrictHostKeyChecking"))
             );
         }
+    }
+
+    #[test]
+    fn a_command_asks_nobody_and_shares_a_connection_with_a_terminal_or_without() {
+        let ssh = Ssh {
+            program: "/usr/bin/ssh".into(),
+            config: None,
+        };
+        let address = "ssh://build".parse().expect("it is an address");
+        let (log, socket) = (Path::new("/log"), Path::new("/socket"));
+        for call in [
+            ssh.command(&address, log, Some(socket)),
+            ssh.command_terminal(&address, log, Some(socket)),
+        ] {
+            let words: Vec<&str> = call.iter().filter_map(|word| word.to_str()).collect();
+            for pair in [
+                ["-E", "/log"],
+                ["-o", "BatchMode=yes"],
+                ["-o", "ConnectTimeout=15"],
+                ["-S", "/socket"],
+            ] {
+                assert!(
+                    words.windows(2).any(|two| two == pair),
+                    "{pair:?} {words:?}"
+                );
+            }
+        }
+        // A person answers at the terminal of a session.
+        let asks = ssh.terminal(&address, None);
+        assert!(!asks.contains(&"BatchMode=yes".into()), "{asks:?}");
     }
 }

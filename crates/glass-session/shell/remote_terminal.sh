@@ -2,6 +2,8 @@
 # sg_dir, sg_id, sg_shell, sg_cwd and sg_strict, and the functions sg_enter and
 # sg_start. Whoever hangs up ends the command, as at any terminal.
 
+# Only one has it: we, or whoever found that we were never started.
+mv "$sg_dir/run" "$sg_dir/begun" 2>/dev/null || exit 125
 rm -rf "$sg_dir"
 sg_path=$(command -v "$sg_shell") || {
   printf 'shellglass: the host has no %s\n' "$sg_shell" >&2

@@ -4,6 +4,7 @@
 use crate::context::variable_name;
 use crate::driver::{self, Encoded, Request, RequestError, Style};
 use glass_model::{Shell, ShellKind, Startup};
+use glass_remote::DIRECTORY;
 use std::path::Path;
 
 /// How either script comes to where the command is to be.
@@ -14,10 +15,6 @@ const SCRIPT: &str = include_str!("../shell/remote.sh");
 
 /// The same for a command with a terminal.
 const TERMINAL_SCRIPT: &str = include_str!("../shell/remote_terminal.sh");
-
-/// Where a command has its own directory on the other host; only its user can read
-/// what is there.
-const DIRECTORY: &str = "/tmp/.shellglass-";
 
 /// A command for another host.
 pub(crate) struct Errand<'a> {
@@ -65,11 +62,11 @@ impl Errand<'_> {
     }
 
     /// What the other host is to run on a terminal: the script removes itself, and
-    /// leaves a word only where `ssh` would leave the end in doubt.
-    pub(crate) fn terminal_script(&self, id: &str) -> Vec<u8> {
+    /// leaves a word only where `ssh` would leave the end in doubt. Its directory, and what
+    /// its processes can be told by, are the relay's.
+    pub(crate) fn terminal_script(&self) -> Vec<u8> {
         let mut script = Vec::new();
-        let assignments: [(&str, &[u8]); 4] = [
-            ("sg_id", id.as_bytes()),
+        let assignments: [(&str, &[u8]); 3] = [
             ("sg_shell", self.shell.path.as_bytes()),
             ("sg_cwd", self.cwd.as_bytes()),
             ("sg_strict", if self.is_strict { b"y" } else { b"" }),

@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use tonic::{Code, Streaming};
 
 /// Waits until the hosts are these.
-async fn until(watch: &mut Streaming<Capabilities>, hosts: &[&str]) -> Capabilities {
+pub(super) async fn until(watch: &mut Streaming<Capabilities>, hosts: &[&str]) -> Capabilities {
     loop {
         let now = next(watch).await.expect("capabilities are watched");
         if now.hosts == hosts {

@@ -2,8 +2,9 @@
 
 use super::super::terminals::one_command::{on_terminal, session_of, typed};
 use super::super::terminals::viewer::{Viewer, open};
+use super::connections::until;
 use super::server::{Server, is_gone, session};
-use glass_proto::shellglass::v1::{AttachOpen, CancelRequest, ExecuteRequest, View};
+use glass_proto::shellglass::v1::{AttachOpen, CancelRequest, Empty, ExecuteRequest, View};
 use shellglass_tests::calls::rest;
 use shellglass_tests::eventually;
 
@@ -109,7 +110,12 @@ async fn a_terminal_elsewhere_that_is_lost_or_cancelled_ends_honestly() {
     for (at, is_cancel) in [(0, true), (1, false)] {
         let mark = format!("{}", 300_000 + 2 * (std::process::id() % 90_000) + at);
         let begun = server.file(&format!("begun-{mark}"));
-        let command = format!("echo before; touch {}; sleep {mark}", begun.display());
+        // Whoever is hung up on ends, but for those that do not care.
+        let deaf = if is_cancel { "trap '' HUP TERM;" } else { "" };
+        let command = format!(
+            "{deaf} echo before; touch {}; sleep {mark}",
+            begun.display()
+        );
         let (id, mut stream) = session.begin_request(on_terminal(&session, &command)).await;
         let behind = session_of(&session, id).await;
         eventually("it runs", || begun.exists()).await;
@@ -138,6 +144,11 @@ async fn a_terminal_elsewhere_that_is_lost_or_cancelled_ends_honestly() {
             let lost = behind.remarks("lost").await;
             assert!(lost.iter().any(|why| why.contains("'box'")), "{lost:?}");
         }
+        if is_cancel {
+            // Its end waited for that, and found it so.
+            assert!(is_gone(&format!("sleep {mark}")), "it is left");
+            assert_eq!(behind.remarks("stuck").await, Vec::<String>::new());
+        }
         let gone = || is_gone(&format!("sleep {mark}"));
         eventually("nothing is left on the other host", gone).await;
     }
@@ -149,4 +160,36 @@ async fn a_terminal_elsewhere_that_is_lost_or_cancelled_ends_honestly() {
     let ran = ran.unwrap();
     let why = ran.spawn_error.clone().unwrap_or_default();
     assert!(why.contains("hint: "), "{ran:?}");
+}
+
+#[tokio::test]
+async fn a_terminal_elsewhere_that_is_refused_is_not_begun_and_leaves_nothing() {
+    let server = Server::start();
+    // What is carried there comes through, and what would run it does not.
+    server.refuse_every_second();
+    let daemon = server.daemon("");
+    let session = session(&daemon).await;
+    let mark = format!("never-{}", std::process::id());
+    let ran = session.try_run(on_terminal(&session, &format!("echo {mark}")));
+    let ran = ran.await.unwrap();
+    let why = ran.spawn_error.clone().unwrap_or_default();
+    assert!(why.contains("it did not run on 'box'"), "{ran:?}");
+    assert!(why.contains("Connection refused"), "{ran:?}");
+    assert!(is_gone(&mark), "the command is left on the host");
+}
+
+#[tokio::test]
+async fn a_terminal_elsewhere_goes_through_a_connection_that_is_up() {
+    let server = Server::start();
+    let daemon = server.daemon("connect = true");
+    let mut client = daemon.client().await;
+    let watch = client.watch_capabilities(Empty {}).await;
+    until(&mut watch.unwrap().into_inner(), &["local", "box"]).await;
+    // Nobody else would be let in.
+    server.forget_user();
+    let session = session(&daemon).await;
+    let request = on_terminal(&session, "[ -t 0 ] && stty size; exit 255");
+    let ran = session.try_run(request).await.unwrap();
+    assert_eq!(ran.code, Some(255), "{ran:?}");
+    assert!(ran.stdout.ends_with("30 80\r\n"), "{ran:?}");
 }

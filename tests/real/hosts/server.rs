@@ -14,6 +14,9 @@ use tempfile::TempDir;
 /// Debian's, and where others have it.
 const SSHD: [&str; 2] = ["/usr/sbin/sshd", "/usr/bin/sshd"];
 
+/// How the names of our directories on the host begin.
+const OURS: &[u8] = b".shellglass-";
+
 /// How many ports are tried.
 const PORTS_TRIED_MAX: u32 = 50;
 
@@ -138,6 +141,16 @@ impl Server {
              UserKnownHostsFile {place}/known_hosts\nGlobalKnownHostsFile /dev/null\n"
         );
         std::fs::write(self.file("ssh_config"), client).unwrap();
+    }
+
+    /// Has `ssh` find nobody at every second connection.
+    pub fn refuse_every_second(&self) {
+        let mark = self.file("refused").display().to_string();
+        let start = std::fs::read_to_string(self.file(".bashrc")).unwrap();
+        std::fs::write(self.file(".bashrc"), format!("{start}touch {mark}\n")).unwrap();
+        let config = std::fs::read_to_string(self.file("ssh_config")).unwrap();
+        let first = format!("Match exec \"test -e {mark} && rm {mark}\"\nHostName 127.0.0.99\n");
+        std::fs::write(self.file("ssh_config"), first + &config).unwrap();
     }
 
     /// Runs it again where it was.
@@ -304,8 +317,20 @@ pub async fn session(daemon: &Daemon) -> TestSession {
 }
 
 /// Whether nothing is left of a command on the host: no process with this in its
-/// command line, and no directory of ours that was not there before.
+/// command line, and no file of ours that has it.
 pub fn is_gone(mark: &str) -> bool {
     let lines = shellglass_tests::processes();
-    !lines.iter().any(|(_, line)| line.contains(mark))
+    !lines.iter().any(|(_, line)| line.contains(mark)) && !is_written(mark)
+}
+
+/// Whether a directory of ours on the host has a file with this in it.
+fn is_written(mark: &str) -> bool {
+    let all = std::fs::read_dir("/tmp").unwrap().flatten();
+    let ours = all.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(OURS));
+    // Those of other tests come and go.
+    let mut files = ours.filter_map(|entry| std::fs::read_dir(entry.path()).ok());
+    files.any(|files| {
+        let mut texts = files.filter_map(|file| std::fs::read(file.ok()?.path()).ok());
+        texts.any(|text| String::from_utf8_lossy(&text).contains(mark))
+    })
 }

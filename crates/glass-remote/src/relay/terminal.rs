@@ -2,121 +2,203 @@
 //! tells the other side how large it is and makes every key the command's.
 //!
 //! What to do is carried there first, over a connection of its own: on a command line
-//! everybody could read it. So it is known whether the command was begun, and where
-//! `ssh` ends with 255, which may be its own word or the command's, the other side is
-//! asked.
+//! everybody could read it. Whoever renames it has it: the shell that is to run it, or we,
+//! who ask what became of it wherever `ssh` leaves that in doubt (255 may be its own word
+//! or the command's). So it is known whether the command was begun, and nothing of it is
+//! left there for as long as the host can be reached.
 
-use super::{ANSWER_MS_MAX, RelayError, RelayOrder, last_words, secret};
+mod call;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use super::{ANSWER_MS_MAX, RelayError, RelayOrder, STOP_MS_MAX, last_words, secret};
 use crate::end::End;
+use call::{Answer, Reached, call};
 use std::ffi::OsString;
-use std::io::{self, Read as _, Write as _};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use words::Words;
 
-/// Where the command has its own directory on the other host.
-const DIRECTORY: &str = "/tmp/.shellglass-";
+/// Where a command has its own directory on the other host; only its user can read what
+/// is there.
+pub const DIRECTORY: &str = "/tmp/.shellglass-";
 
 /// What `ssh` ends with where it could not do what it was told.
 const SSH_FAILED: i32 = 255;
 
-/// Longest answer of the other side, in bytes.
-const ANSWER_BYTES_MAX: u64 = 16 * 1024;
+/// What the other side says of a command that nobody has taken.
+const UNBEGUN: &str = "unbegun";
 
-/// Between two looks at an `ssh` that has a time to end in.
-const LOOK: Duration = Duration::from_millis(10);
+/// What it says before the number of processes that it could not end.
+const GONE: &str = "gone ";
 
 /// Carries a command whose terminal is ours. The first words of the order's `ssh` are
 /// for what is carried, the others for the terminal.
-pub(super) fn carry(order: &RelayOrder, script: &[u8], carrying: usize) -> Result<End, RelayError> {
+pub(super) fn carry(
+    order: &RelayOrder,
+    script: &[u8],
+    carrying: usize,
+    words: BorrowedFd<'_>,
+) -> Result<End, RelayError> {
     let Some((way, terminal)) = order.ssh.split_at_checked(carrying) else {
         return Err(RelayError::NoProgram);
     };
-    let (program, arguments) = terminal.split_first().ok_or(RelayError::NoProgram)?;
     let secret = secret()?;
-    let directory = format!("{DIRECTORY}{secret}");
-    if call(way, &delivery(&directory, &secret, script))?.is_none() {
-        let words = last_words(&order.log);
-        let why = words.unwrap_or_else(|| "the command could not be written to /tmp".to_owned());
-        return Ok(End::NotBegun(why));
-    }
-    let started = Command::new(program)
-        // It would tell people that it leaves, as the command's last word.
-        .args(["-o", "LogLevel=ERROR", "-E"])
-        .arg(&order.log)
-        .args(arguments)
-        .arg(format!("exec sh {directory}/run"))
-        .status();
-    let status = match started {
-        Ok(status) => status.code(),
-        Err(error) => return Ok(End::NotBegun(format!("ssh does not start: {error}"))),
+    let mut elsewhere = Elsewhere {
+        way,
+        order,
+        directory: format!("{DIRECTORY}{secret}"),
+        secret,
+        words: Words::new(words),
     };
-    Ok(match status {
-        Some(SSH_FAILED) => {
-            // The words of this connection, before another one has some.
-            let words = last_words(&order.log);
-            match call(way, question(&directory).as_bytes())?.as_deref() {
-                Some("255") => End::Exited(SSH_FAILED),
-                _ => End::Lost(words.unwrap_or_else(|| "ssh did not say why".to_owned())),
-            }
-        }
-        Some(code) => End::Exited(code),
-        None => End::Lost("ssh was ended".to_owned()),
-    })
+    match elsewhere.deliver(script)? {
+        Some(end) => Ok(end),
+        None => elsewhere.run(terminal),
+    }
 }
 
-/// What writes the script to a directory that only its user can read.
+/// The other host, and what a command has there.
+struct Elsewhere<'a> {
+    way: &'a [OsString],
+    order: &'a RelayOrder,
+    /// What the directory there is named after, and the command's processes know.
+    secret: String,
+    directory: String,
+    words: Words<'a>,
+}
+
+impl Elsewhere<'_> {
+    fn call(&mut self, script: &[u8], quiet_ms: u64) -> Result<Answer, RelayError> {
+        let quiet = Duration::from_millis(quiet_ms);
+        call(self.way, &self.secret, script, quiet, &mut self.words)
+    }
+
+    /// Writes the script there; says how it ended where that could not be done.
+    fn deliver(&mut self, script: &[u8]) -> Result<Option<End>, RelayError> {
+        let delivery = delivery(&self.directory, &self.secret, script);
+        let why = match self.call(&delivery, ANSWER_MS_MAX)? {
+            Answer::Said(_) => return Ok(None),
+            Answer::NotStarted(error) => not_started(&error),
+            Answer::Cancelled(Reached::Nobody) => return Ok(Some(End::Stopped(Some(0)))),
+            Answer::Cancelled(Reached::Shell) => return self.stop().map(Some),
+            Answer::Failed(Reached::Nobody) => self.said("the other host does not answer"),
+            Answer::Failed(Reached::Shell) => {
+                let why = self.said("the command could not be written to /tmp");
+                match self.call(question(&self.directory).as_bytes(), ANSWER_MS_MAX)? {
+                    Answer::Said(_) => why,
+                    _ => self.with_what_is_left(why),
+                }
+            }
+        };
+        Ok(Some(End::NotBegun(why)))
+    }
+
+    /// Gives our terminal to an `ssh` that runs what was delivered.
+    fn run(&mut self, terminal: &[OsString]) -> Result<End, RelayError> {
+        let (program, arguments) = terminal.split_first().ok_or(RelayError::NoProgram)?;
+        let started = Command::new(program)
+            .args(arguments)
+            .arg(format!("exec sh {}/run", self.directory))
+            // Ours has words for us.
+            .stderr(Stdio::from(io::stdout().as_fd().try_clone_to_owned()?))
+            .spawn();
+        let mut ssh = match started {
+            Ok(ssh) => ssh,
+            Err(error) => return self.judge(not_started(&error)),
+        };
+        let Some(status) = self.words.wait_for(&mut ssh)? else {
+            return self.stop();
+        };
+        match status.code() {
+            // The words of this connection, before another one has some.
+            Some(SSH_FAILED) => self.judge(self.said("ssh did not say why")),
+            Some(code) => Ok(End::Exited(code)),
+            None => self.judge("ssh was ended".to_owned()),
+        }
+    }
+
+    /// Asks what became of the command, where `ssh` leaves that in doubt and says this.
+    fn judge(&mut self, why: String) -> Result<End, RelayError> {
+        let question = question(&self.directory);
+        Ok(match self.call(question.as_bytes(), ANSWER_MS_MAX)? {
+            Answer::Said(word) if word == UNBEGUN => End::NotBegun(why),
+            Answer::Said(word) if word == SSH_FAILED.to_string() => End::Exited(SSH_FAILED),
+            Answer::Said(_) => End::Lost(why),
+            Answer::Cancelled(_) => return self.stop(),
+            Answer::Failed(_) | Answer::NotStarted(_) => End::Lost(self.with_what_is_left(why)),
+        })
+    }
+
+    /// Ends what runs there and was hung up on, and leaves nothing.
+    fn stop(&mut self) -> Result<End, RelayError> {
+        let stop = stop(&self.directory, &self.secret);
+        let left = match self.call(stop.as_bytes(), STOP_MS_MAX)? {
+            Answer::Said(word) => word
+                .strip_prefix(GONE)
+                .and_then(|left| left.parse::<u32>().ok()),
+            _ => None,
+        };
+        Ok(End::Stopped(left))
+    }
+
+    /// What `ssh` said last.
+    fn said(&self, otherwise: &str) -> String {
+        last_words(&self.order.log).unwrap_or_else(|| otherwise.to_owned())
+    }
+
+    fn with_what_is_left(&self, why: String) -> String {
+        format!("{why}; {} may be left there", self.directory)
+    }
+}
+
+fn not_started(error: &io::Error) -> String {
+    format!("ssh does not start: {error}")
+}
+
+/// What writes the script to a directory that only its user can read. A shell that gets
+/// half of this does nothing.
 fn delivery(directory: &str, secret: &str, script: &[u8]) -> Vec<u8> {
     let head = format!(
-        "umask 077 && mkdir {directory} && cat >{directory}/run <<'{secret}'\n\
-         sg_dir={directory}\n"
+        "{{\numask 077 && mkdir {directory} || exit 1\n\
+         cat >{directory}/run <<'{secret}' || {{ rm -rf {directory}; exit 1; }}\n\
+         sg_dir={directory}\nsg_id={secret}\n"
     );
-    [head.as_bytes(), script, format!("\n{secret}\n").as_bytes()].concat()
+    let tail = format!("\n{secret}\n}}\n");
+    [head.as_bytes(), script, tail.as_bytes()].concat()
 }
 
-/// What asks whether the command ended with 255, and leaves nothing.
+/// What asks whether the command was begun, or ended with 255, and leaves nothing.
 fn question(directory: &str) -> String {
-    // On a line of its own, whatever start files have printed.
-    format!("echo && cat {directory}/code && rm -rf {directory}\n")
+    format!(
+        "{{\nif mv {directory}/run {directory}/{UNBEGUN}; then echo {UNBEGUN}\n\
+         else cat {directory}/code || echo begun; fi 2>/dev/null\n\
+         rm -rf {directory}\n}}\n"
+    )
 }
 
-/// Has a shell on the other host read this; gives what it said, where it succeeded.
-fn call(way: &[OsString], script: &[u8]) -> Result<Option<String>, RelayError> {
-    let (program, arguments) = way.split_first().ok_or(RelayError::NoProgram)?;
-    let started = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    let Ok(mut ssh) = started else {
-        return Ok(None);
-    };
-    if let Some(mut stdin) = ssh.stdin.take() {
-        // An error here is heard of again: it fails.
-        drop(stdin.write_all(script));
-    }
-    let is_done = ended_within(&mut ssh, Duration::from_millis(ANSWER_MS_MAX))?;
-    let mut answer = String::new();
-    if let Some(stdout) = ssh.stdout.take().filter(|_| is_done) {
-        drop(stdout.take(ANSWER_BYTES_MAX).read_to_string(&mut answer));
-    }
-    // Start files may have printed something before.
-    let last = answer.lines().last().unwrap_or_default().trim();
-    Ok(is_done.then(|| last.to_owned()))
-}
-
-/// Waits for an `ssh`, though not for ever; whether it succeeded.
-fn ended_within(ssh: &mut Child, most: Duration) -> io::Result<bool> {
-    let until = Instant::now() + most;
-    loop {
-        if let Some(status) = ssh.try_wait()? {
-            return Ok(status.success());
-        }
-        if Instant::now() >= until {
-            drop(ssh.kill());
-            ssh.wait()?;
-            return Ok(false);
-        }
-        std::thread::sleep(LOOK);
-    }
+/// What ends the command and leaves nothing. It has been hung up on; whatever stays
+/// nevertheless is asked, and then ended. One round without a process may be the moment
+/// before its first.
+fn stop(directory: &str, secret: &str) -> String {
+    format!(
+        "{{\nmv {directory}/run {directory}/{UNBEGUN} 2>/dev/null\nrm -rf {directory}\n\
+         [ -r /proc/self/environ ] || exit 1\n\
+         sg_round=0 sg_empty=0\n\
+         while [ $sg_round -lt 80 ] && [ $sg_empty -lt 3 ]; do\n\
+         sg_left=0 sg_signal=15\n\
+         [ $sg_round -lt 5 ] || sg_signal=9\n\
+         for sg_one in $(grep -ls SHELLGLASS_REMOTE_ID={secret} /proc/[0-9]*/environ); do\n\
+         sg_one=${{sg_one#/proc/}}\n\
+         kill -$sg_signal ${{sg_one%/environ}} && sg_left=$((sg_left + 1))\n\
+         done 2>/dev/null\n\
+         if [ $sg_left -eq 0 ]; then sg_empty=$((sg_empty + 1)); else sg_empty=0; fi\n\
+         sg_round=$((sg_round + 1))\n\
+         sleep 0.1 || sleep 1\n\
+         done\n\
+         rm -rf {directory}\n\
+         echo {GONE}$sg_left\n}}\n"
+    )
 }

@@ -262,8 +262,6 @@ impl Actor {
                 .running
                 .as_mut()
                 .filter(|_| self.session.is_elsewhere())
-                // The relay of a terminal is told nothing.
-                .filter(|_| self.session.background != Some(glass_model::Stdin::Terminal))
             {
                 running.relay = Some(channel);
             }

@@ -27,9 +27,6 @@ const LEAVE_MS_MAX: u64 = 3_000;
 /// Between two looks at a relay that is stopping.
 const STOP_LOOK: Duration = Duration::from_millis(10);
 
-/// What lets a child pass its gate.
-const GATE_WORD: &[u8] = b"\n";
-
 /// Longest end file, in bytes.
 const END_BYTES_MAX: u64 = 4096;
 
@@ -82,9 +79,7 @@ impl Actor {
         if let Err(error) = shell::send_whole(&ends.channel, &encoded.message) {
             tracing::warn!(session = %self.session.id, %error, "the relay does not read");
         }
-        // One that has a terminal is told nothing more: who hangs up ends it.
-        let hears_us = !self.has_terminal();
-        if let Some(running) = self.running.as_mut().filter(|_| hears_us) {
+        if let Some(running) = &mut self.running {
             running.relay = Some(ends.channel);
         }
         failpoint::hit("line-sent");
@@ -121,15 +116,13 @@ impl Actor {
             input: self.reads_input(execution),
             request,
         };
-        if self.has_terminal() {
-            return Ok(Encoded {
-                message: GATE_WORD.to_vec(),
-                file: Some(errand.terminal_script(&crate::random::hex_128())),
-            });
-        }
+        let script = match self.has_terminal() {
+            true => errand.terminal_script(),
+            false => errand.script(&crate::random::hex_128())?,
+        };
         Ok(Encoded {
             message: GO.to_vec(),
-            file: Some(errand.script(&crate::random::hex_128())?),
+            file: Some(script),
         })
     }
 
@@ -160,24 +153,19 @@ impl Actor {
             ends.stdin = Some(ours);
             options.push("--input".into());
         }
-        let (way, log) = self.way_to(execution, elsewhere);
+        let log = self.ssh_log(execution);
+        let shared = self.context.shared_socket(&elsewhere.name);
+        let ssh = &self.context.settings.hosts.ssh;
+        let way = ssh.command(&elsewhere.address, &log, shared.as_deref());
         let plan = self.relay_plan(execution, log, &options, way);
         let id = execution.shell_id;
         let launched = self.launch_child(id, plan, child_fds, &ends).await?;
         Ok((launched, ends))
     }
 
-    /// The words that lead to a host, and the file in which they leave theirs.
-    pub(super) fn way_to(
-        &self,
-        execution: &Execution,
-        elsewhere: &Elsewhere,
-    ) -> (Vec<OsString>, PathBuf) {
-        let log = self.room.dir.join(format!("l{}", execution.shell_id));
-        let shared = self.context.shared_socket(&elsewhere.name);
-        let ssh = &self.context.settings.hosts.ssh;
-        let way = ssh.command(&elsewhere.address, &log, shared.as_deref());
-        (way, log)
+    /// The file in which `ssh` leaves its words.
+    pub(super) fn ssh_log(&self, execution: &Execution) -> PathBuf {
+        self.room.dir.join(format!("l{}", execution.shell_id))
     }
 
     /// How a relay is started: with these options, and with the words of its ways.

@@ -4,15 +4,20 @@
 use super::Actor;
 use super::child::Ends;
 use super::own_terminal::OwnTerminal;
+use crate::context::set_variable;
+use crate::engine::TERM;
 use crate::hosts::Elsewhere;
 use crate::pipes;
 use crate::shell::{self, StartError};
 use glass_model::Execution;
-use glass_spawn::{GATE_FD, Launched};
+use glass_spawn::Launched;
 use std::ffi::OsString;
 
+/// Where the relay of a terminal is told something: its standard error.
+const WORDS_FD: i32 = 2;
+
 impl Actor {
-    /// Starts the relay, which waits at its gate.
+    /// Starts the relay, which waits for its word.
     pub(super) async fn launch_terminal_relay(
         &mut self,
         execution: &Execution,
@@ -23,20 +28,24 @@ impl Actor {
         let (err, _) = pipes::plain()?;
         let (channel, child_channel) = shell::channel()?;
         let mut child_fds = terminal.child_fds;
-        child_fds.push((GATE_FD, child_channel));
+        // It gives its terminal away and says nothing itself.
+        child_fds.retain(|(number, _)| *number != WORDS_FD);
+        child_fds.push((WORDS_FD, child_channel));
         let ends = Ends {
             pair: (terminal.master.try_clone()?, err),
             channel,
             stdin: Some(terminal.master),
         };
-        let (way, log) = self.way_to(execution, elsewhere);
+        let (address, log) = (&elsewhere.address, self.ssh_log(execution));
+        let shared = self.context.shared_socket(&elsewhere.name);
+        let ssh = &self.context.settings.hosts.ssh;
+        let way = ssh.command(address, &log, shared.as_deref());
+        let within = ssh.command_terminal(address, &log, shared.as_deref());
         let options = ["--terminal".into(), OsString::from(way.len().to_string())];
-        let hosts = &self.context.settings.hosts;
-        let within = hosts.ssh.terminal(&elsewhere.address, None);
         let ways = way.into_iter().chain(within);
         let mut plan = self.relay_plan(execution, log, &options, ways);
         plan.takes_terminal = true;
-        crate::context::set_variable(&mut plan.env, "TERM", "xterm-256color");
+        set_variable(&mut plan.env, TERM.0, TERM.1);
         let id = execution.shell_id;
         let launched = self.launch_child(id, plan, child_fds, &ends).await?;
         Ok((launched, ends))
