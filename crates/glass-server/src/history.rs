@@ -1,7 +1,8 @@
 //! A session's stored events, a page at a time.
 
 use crate::messages;
-use glass_model::{EventIndex, Execution, Outcome};
+use crate::shorten::shorten;
+use glass_model::{EventIndex, Execution, SessionId, ShellId};
 use glass_proto::shellglass::v1 as wire;
 use glass_proto::wire_execution;
 use glass_session::{Caller, Engine, LookupError};
@@ -13,45 +14,63 @@ const PAGE_BYTES_MAX: usize = 2 << 20;
 /// Events read from the journal in one go.
 const BATCH_EVENTS_MAX: usize = 256;
 
-/// Executions as a caller is shown them: what they left behind may have been
-/// started with a secret, and why one did not run may quote one.
-fn told(engine: &Engine, executions: Vec<Execution>) -> Result<Vec<wire::Execution>, LookupError> {
-    let has_left = |outcome: &Outcome| {
-        let receipt = outcome.receipt.as_ref();
-        let quotes = outcome.spawn_error.is_some();
-        quotes || receipt.is_some_and(|receipt| !receipt.left.is_empty())
+/// The executions that were asked for, in order: there may be many, and each may have
+/// megabytes.
+fn wanted(
+    engine: &Engine,
+    caller: &Caller,
+    session: &SessionId,
+    request: &wire::HistoryRequest,
+) -> Result<Vec<wire::Execution>, LookupError> {
+    let all = match request.shell_id {
+        0 => engine.executions(caller, session.as_str())?,
+        id => match engine.execution(caller, ShellId(id)) {
+            Ok(execution) if execution.session == *session => vec![execution],
+            // It has none like that.
+            Ok(_) | Err(LookupError::UnknownExecution(_)) => Vec::new(),
+            Err(error) => return Err(error),
+        },
     };
+    let most = or_all(request.max_executions);
     let mut told = Vec::new();
-    for mut execution in executions {
-        if has_left(&execution.outcome) {
-            let veil = engine.veil(execution.shell_id)?;
-            execution.outcome = veil.outcome(&execution.outcome).into_owned();
+    // The newest first: one that waits is told of nowhere, and counts as none.
+    for execution in all.into_iter().rev() {
+        if told.len() == most {
+            break;
         }
-        told.extend(wire_execution(&execution));
+        told.extend(shown(engine, execution, or_all(request.max_command_bytes))?);
     }
+    told.reverse();
     Ok(told)
 }
 
-/// The executions that were asked for: each may have megabytes, and there may be many.
-fn wanted(mut all: Vec<Execution>, request: &wire::HistoryRequest) -> Vec<Execution> {
-    if request.shell_id != 0 {
-        all.retain(|execution| execution.shell_id.0 == request.shell_id);
+/// An execution as a caller is shown it: what it left behind may have been started with
+/// a secret, and why it did not run may quote one.
+fn shown(
+    engine: &Engine,
+    mut execution: Execution,
+    command_bytes_max: usize,
+) -> Result<Option<wire::Execution>, LookupError> {
+    let outcome = &execution.outcome;
+    let receipt = outcome.receipt.as_ref();
+    let has_left = receipt.is_some_and(|receipt| !receipt.left.is_empty());
+    if has_left || outcome.spawn_error.is_some() {
+        let veil = engine.veil(execution.shell_id)?;
+        execution.outcome = veil.outcome(outcome).into_owned();
     }
-    if request.max_executions != 0 {
-        let older = all.len().saturating_sub(request.max_executions as usize);
-        all.drain(..older);
-    }
-    all
+    let command_cut = shorten(&mut execution.command, command_bytes_max);
+    let shown = wire_execution(&execution);
+    Ok(shown.map(|shown| wire::Execution {
+        command_cut,
+        ..shown
+    }))
 }
 
-/// Leaves as much of each command as was asked for.
-fn shorten(executions: &mut [wire::Execution], bytes_max: usize) {
-    for execution in executions {
-        if execution.command.len() > bytes_max {
-            let end = execution.command.floor_char_boundary(bytes_max);
-            execution.command.truncate(end);
-            execution.command_cut = true;
-        }
+/// A limit of the wire, where 0 is none.
+fn or_all(limit: u32) -> usize {
+    match limit {
+        0 => usize::MAX,
+        limit => limit as usize,
     }
 }
 
@@ -62,26 +81,18 @@ pub(crate) fn read(
     request: &wire::HistoryRequest,
 ) -> Result<wire::SessionHistory, LookupError> {
     let session = engine.session(caller, &request.session_id)?.session;
-    let executions = wanted(engine.executions(caller, &request.session_id)?, request);
     let (first, end) = engine.bounds(&session.id)?;
     let mut history = wire::SessionHistory {
         events: Vec::new(),
-        executions: told(engine, executions)?,
+        executions: wanted(engine, caller, &session.id, request)?,
         cwd: session.cwd,
         next_index: None,
         first_index: first.0,
     };
-    if request.max_command_bytes != 0 {
-        shorten(&mut history.executions, request.max_command_bytes as usize);
-    }
     if request.omit_events {
         return Ok(history);
     }
-    let max = if request.max_events == 0 {
-        usize::MAX
-    } else {
-        request.max_events as usize
-    };
+    let max = or_all(request.max_events);
     let mut at = EventIndex(request.from_index.max(first.0));
     let mut projection = engine.projection(&session.id);
     let mut bytes = 0;

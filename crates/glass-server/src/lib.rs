@@ -16,6 +16,7 @@ mod recording;
 mod search;
 mod serve;
 mod service;
+mod shorten;
 mod status;
 mod text;
 mod translate;

@@ -1,5 +1,6 @@
 //! Requests and sessions between the wire and the engine's words.
 
+use crate::shorten::shorten;
 use crate::status;
 use glass_model::{Answer, Approval, ApprovalScope, Mode, Role, ShellId, Startup, Stdin};
 use glass_proto::agent::v1 as agent;
@@ -216,8 +217,7 @@ pub(crate) fn waited_to_wire(waited: Waited) -> wire::WaitResponse {
 
 /// How a command begins.
 fn beginning(mut command: String) -> String {
-    if command.len() > LISTED_COMMAND_BYTES_MAX {
-        command.truncate(command.floor_char_boundary(LISTED_COMMAND_BYTES_MAX));
+    if shorten(&mut command, LISTED_COMMAND_BYTES_MAX) {
         command.push('…');
     }
     command

@@ -328,3 +328,63 @@ async fn an_unknown_session_has_no_history() {
         refused(client.subscribe(request).await, Code::NotFound);
     }
 }
+
+#[tokio::test]
+async fn executions_can_be_asked_for_by_number_age_and_length() {
+    let daemon = Daemon::start("");
+    let session = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    let other = TestSession::with(&daemon, "bash", SessionMode::Pipe).await;
+    let theirs = other.run("echo theirs").await.shell_id;
+    let mut ids = Vec::new();
+    for word in ["one", "two", "ößü"] {
+        ids.push(session.run(&format!("echo {word}")).await.shell_id);
+    }
+    // It runs, and the last waits behind it: that one is not told of yet.
+    let (running, _stream) = session.begin("sleep 600").await;
+    let later = session.request("echo later");
+    let _waiting = session.client.clone().execute(later).await.unwrap();
+    ids.push(running);
+    let ask = async |change: &dyn Fn(&mut HistoryRequest)| {
+        let mut request = HistoryRequest {
+            session_id: session.id.clone(),
+            omit_events: true,
+            ..HistoryRequest::default()
+        };
+        change(&mut request);
+        let answer = session.client.clone().get_session_history(request).await;
+        let executions = answer.unwrap().into_inner().executions.into_iter();
+        let told = executions.map(|told| (told.shell_id, told.command, told.command_cut));
+        told.collect::<Vec<(u32, String, bool)>>()
+    };
+    let whole = |at: usize, command: &str| (ids[at], command.to_owned(), false);
+    let all = ask(&|_| {}).await;
+    assert_eq!(all.iter().map(|told| told.0).collect::<Vec<_>>(), ids);
+    assert!(all.iter().all(|told| !told.2), "{all:?}");
+    // The newest, in their order.
+    let newest = ask(&|request| request.max_executions = 2).await;
+    assert_eq!(newest, [whole(2, "echo ößü"), whole(3, "sleep 600")]);
+    let more = ask(&|request| request.max_executions = 900).await;
+    assert_eq!(more, all);
+    // One, which is this session's.
+    let one = ask(&|request| request.shell_id = ids[1]).await;
+    assert_eq!(one, [whole(1, "echo two")]);
+    for unknown in [theirs, u32::MAX] {
+        assert_eq!(ask(&|request| request.shell_id = unknown).await, []);
+    }
+    // No half of a character, and only what is too long.
+    let cut = ask(&|request| request.max_command_bytes = 8).await;
+    let commands: Vec<(&str, bool)> = cut.iter().map(|told| (&*told.1, told.2)).collect();
+    assert_eq!(
+        commands,
+        [
+            ("echo one", false),
+            ("echo two", false),
+            ("echo ö", true),
+            ("sleep 60", true)
+        ]
+    );
+    let both = |request: &mut HistoryRequest| {
+        (request.shell_id, request.max_command_bytes) = (ids[0], 4);
+    };
+    assert_eq!(ask(&both).await, [(ids[0], "echo".to_owned(), true)]);
+}

@@ -3,6 +3,7 @@
 //! One command may have megabytes. A message that no socket takes would end the stream, and
 //! with it everything else that waits for a person.
 
+use crate::shorten::shorten;
 use serde_json::Value;
 
 /// What one message may have, in bytes of JSON; a socket's buffer takes twice as much.
@@ -41,10 +42,12 @@ fn cut(value: &mut Value, bytes_max: usize) -> bool {
         values.fold(false, |any, value| cut(value, bytes_max) | any)
     };
     match value {
-        Value::String(text) if text.len() > bytes_max => {
-            text.truncate(text.floor_char_boundary(bytes_max));
-            text.push('…');
-            true
+        Value::String(text) => {
+            let is_cut = shorten(text, bytes_max);
+            if is_cut {
+                text.push('…');
+            }
+            is_cut
         }
         Value::Array(values) => all(&mut values.iter_mut()),
         Value::Object(fields) => all(&mut fields.values_mut()),
