@@ -124,8 +124,13 @@ impl Fence {
 
     /// Whether something else may be written now.
     pub fn is_between(&self) -> bool {
+        self.is_whole() && !self.is_updating
+    }
+
+    /// Whether neither a sequence nor a character is unfinished, be it in an update.
+    pub fn is_whole(&self) -> bool {
         // The screen has not seen what is held.
-        self.state == State::Ground && self.screen.is_between() && !self.is_updating
+        self.state == State::Ground && self.screen.is_between()
     }
 
     /// Passes text; how many bytes of these it was, the ESC after it included.

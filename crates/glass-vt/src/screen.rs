@@ -92,6 +92,24 @@ trait Engine {
     fn draw(&mut self, out: &mut Vec<u8>);
 }
 
+/// Follows what is written to a terminal of which no screen is kept.
+#[derive(Debug, Default)]
+pub struct Whole {
+    gate: gate::Gate,
+}
+
+impl Whole {
+    /// Takes what a program wrote.
+    pub fn follow(&mut self, bytes: &[u8]) {
+        self.gate.push(bytes, |_| {});
+    }
+
+    /// Whether neither a sequence nor a character is unfinished.
+    pub fn is_between(&self) -> bool {
+        self.gate.is_between()
+    }
+}
+
 /// The screen of one terminal.
 pub struct Screen {
     engine: Box<dyn Engine + Send>,

@@ -3,7 +3,7 @@
 use super::tty::Tty;
 use super::viewer::terminal;
 use glass_proto::shellglass::v1::{SessionMode, SessionRef};
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use shellglass_tests::{Daemon, TestSession, eventually, program::finish};
 use std::process::Stdio;
 use std::time::Duration;
@@ -202,4 +202,64 @@ async fn attach_without_a_terminal_prints_what_it_sees() {
     let ran = finish(command.spawn().unwrap());
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.out().contains("words\r\n"));
+}
+
+#[tokio::test]
+async fn what_is_typed_before_the_key_that_leaves_arrives() {
+    let daemon = Daemon::start("");
+    let session = terminal(&daemon, "bash").await;
+    for round in 0..5 {
+        let mark = daemon.home().join(format!("typed-{round}"));
+        let mut tty = Tty::start(&daemon, &["attach", "--write", &session.id]);
+        tty.until(">");
+        tty.type_in(&format!("touch {}\r\x1d", mark.display()));
+        assert_eq!(tty.wait(), 0);
+        eventually("it was typed", || mark.exists()).await;
+    }
+}
+
+#[tokio::test]
+async fn the_key_that_leaves_is_heard_behind_keys_that_nobody_takes() {
+    let daemon = Daemon::start("");
+    let session = terminal(&daemon, "bash").await;
+    let mut tty = Tty::start(&daemon, &["attach", "--write", &session.id]);
+    tty.until(">");
+    let pid = Pid::from_raw(daemon.pid().cast_signed()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    // More than the daemon's socket and its connection hold.
+    tty.pour(&[b'x'; 3 << 20]);
+    tty.pour(b"\x1d");
+    let status = tty.wait();
+    kill_process(pid, Signal::CONT).unwrap();
+    assert_eq!(status, 0);
+    let said = tty.text();
+    let last = said.lines().last().unwrap_or_default();
+    assert!(last.contains("has not taken the last"), "{last:?}");
+}
+
+#[tokio::test]
+async fn what_is_typed_while_the_daemon_is_away_reaches_the_next_one() {
+    let mut daemon = Daemon::start("");
+    let session = terminal(&daemon, "bash").await;
+    let arguments = ["attach", "--write", "--no-status", &session.id];
+    let mut tty = Tty::start(&daemon, &arguments);
+    tty.until(">");
+    let (pid, before) = (tty.pid(), sockets(tty.pid()));
+    daemon.kill();
+    eventually("it has noticed", || sockets(pid) < before).await;
+    tty.type_in("echo ar''rived\r");
+    daemon.spawn();
+    daemon.wait_until_ready();
+    tty.until("arrived\r\n");
+    tty.type_in("\x1d");
+    assert_eq!(tty.wait(), 0);
+}
+
+/// How many sockets a process has.
+fn sockets(pid: Pid) -> usize {
+    let directory = format!("/proc/{}/fd", pid.as_raw_nonzero());
+    let entries = std::fs::read_dir(directory).into_iter().flatten();
+    let links = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    let is_socket = |link: &std::path::PathBuf| link.to_string_lossy().starts_with("socket:");
+    links.filter(is_socket).count()
 }

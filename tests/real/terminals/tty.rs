@@ -81,6 +81,22 @@ impl Tty {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
 
+    /// Types more than a terminal holds, and waits for it to be taken.
+    pub fn pour(&mut self, mut keys: &[u8]) {
+        let deadline = Instant::now() + PATIENCE;
+        while !keys.is_empty() {
+            match self.master.write(keys) {
+                Ok(count) => keys = &keys[count..],
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    assert!(Instant::now() < deadline, "{} bytes wait", keys.len());
+                    drop(self.text());
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(error) => panic!("it takes no keys: {error}"),
+            }
+        }
+    }
+
     /// What was shown so far.
     pub fn text(&mut self) -> String {
         let mut buffer = [0; 16 * 1024];

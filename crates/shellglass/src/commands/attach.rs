@@ -17,7 +17,7 @@ use glass_proto::shellglass::v1::{
 use screen::{Restored, Screen, Taking};
 use std::process::ExitCode;
 use std::time::Duration;
-use terminal::{Heard, Keys, Terminal};
+use terminal::{Heard, Terminal};
 use tokio::sync::mpsc;
 use tonic::{Code, Status, Streaming};
 use unsent::Unsent;
@@ -40,10 +40,19 @@ const RECONNECTS_MAX: u32 = 25;
 /// Between two of those looks.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
 
+/// Time for the daemon to take what was typed before the key that leaves.
+const LEAVE_WAIT: Duration = Duration::from_secs(1);
+
+/// A property that no view has. The daemon says so when it has taken what was sent
+/// before.
+const TAKEN: &str = "taken";
+
 /// How a connection ended.
 pub(super) enum End {
     /// Ctrl+] was typed.
     Left,
+    /// The same, and the daemon has not taken so many bytes of what was typed before.
+    LeftUntaken(usize),
     /// The session is over.
     Over,
     /// A signal told us to go.
@@ -63,8 +72,11 @@ pub(super) async fn attach(arguments: &Attach) -> Result<ExitCode, Failure> {
     drop(terminal);
     let said = match end {
         End::Told(signal) => return Ok(ExitCode::from(128 + signal)),
-        End::Left => "left; the session goes on",
-        End::Over => "the session is over",
+        End::Left => "left; the session goes on".to_owned(),
+        End::LeftUntaken(bytes) => format!(
+            "left; the session goes on, and has not taken the last {bytes} bytes that you typed"
+        ),
+        End::Over => "the session is over".to_owned(),
         End::Unseen | End::Lost(_) => return Ok(ExitCode::SUCCESS),
     };
     eprintln!("shellglass: {said}");
@@ -117,25 +129,31 @@ impl Opening {
             screen: Screen::new()?,
             line: status::Line::new(context.socket()?, &arguments.id),
             unsent: Unsent::default(),
+            has_typed: false,
         };
         following.put_status();
         let mut tries = 0;
         let end = loop {
-            let (sender, stream) = opened;
-            let end = following.follow(&sender, stream, &mut tries).await?;
-            let End::Lost(status) = end else { break end };
+            let (sender, mut stream) = opened;
+            let end = following.follow(&sender, &mut stream, &mut tries).await?;
+            let status = match end {
+                End::Lost(status) => status,
+                End::Left => break following.hand_over(&sender, &mut stream).await,
+                end => break end,
+            };
             opened = tokio::select! {
                 biased;
                 end = following.told_to_go() => break end,
                 opened = reopen(context, arguments, view, status, &mut tries) => opened?,
             };
-            following.unsent = Unsent::default();
             following.screen.clear();
         };
         let restored = following.screen.restore().await;
         Ok(match end {
             // Whatever else we said would wait for that terminal, too.
-            End::Left | End::Over if restored == Restored::Unseen => End::Unseen,
+            End::Left | End::LeftUntaken(_) | End::Over if restored == Restored::Unseen => {
+                End::Unseen
+            }
             end => end,
         })
     }
@@ -208,6 +226,11 @@ fn is_lost(status: &Status) -> bool {
     )
 }
 
+/// Whether this is the daemon's word that it has taken what was sent.
+fn is_taken(told: &AttachOutput) -> bool {
+    matches!(&told.output, Some(Output::Unsupported(property)) if property.name == TAKEN)
+}
+
 /// The size that the session is told: that of the terminal, without the row that
 /// is ours.
 fn size(arguments: &Attach) -> Option<(u32, u32)> {
@@ -227,6 +250,8 @@ struct Following<'a> {
     screen: Screen,
     line: status::Line,
     unsent: Unsent,
+    /// Whether anything was typed that the daemon has not said to have taken.
+    has_typed: bool,
 }
 
 impl Following<'_> {
@@ -236,7 +261,7 @@ impl Following<'_> {
     async fn follow(
         &mut self,
         sender: &mpsc::Sender<AttachInput>,
-        mut stream: Streaming<AttachOutput>,
+        stream: &mut Streaming<AttachOutput>,
         tries: &mut u32,
     ) -> Result<End, Failure> {
         loop {
@@ -248,7 +273,7 @@ impl Following<'_> {
                     continue;
                 }
                 said = self.line.next() => Turn::Line(said),
-                told = next(&mut self.screen, &mut stream) => Turn::Told(told),
+                told = next(&mut self.screen, stream) => Turn::Told(told),
             };
             let end = match turn {
                 Turn::Heard(heard) => self.hear(heard),
@@ -306,6 +331,7 @@ impl Following<'_> {
                 let leaves = bytes.iter().position(|byte| *byte == LEAVE);
                 let typed = &bytes[..leaves.unwrap_or(bytes.len())];
                 if !typed.is_empty() {
+                    self.has_typed = true;
                     self.unsent.push_keys(typed);
                 }
                 leaves.map(|_| End::Left)
@@ -321,15 +347,55 @@ impl Following<'_> {
         }
     }
 
-    /// Waits for the person to leave while there is no daemon.
+    /// Waits for the person to leave while there is no daemon. What they type is for
+    /// the next one.
     async fn told_to_go(&mut self) -> End {
         loop {
-            let heard = self.terminal.next(Keys::Wanted).await;
-            if let Some(end) = self.hear(heard) {
-                return end;
+            let heard = self.terminal.next(self.unsent.keys()).await;
+            match self.hear(heard) {
+                Some(End::Left) => return self.left(),
+                Some(end) => return end,
+                None => {}
             }
-            // Nobody is there who could take them.
-            self.unsent = Unsent::default();
+        }
+    }
+
+    /// Has the daemon take what was typed before the key that leaves, and waits for
+    /// its word, though not for long: who leaves at once takes along what is under way.
+    async fn hand_over(
+        &mut self,
+        sender: &mpsc::Sender<AttachInput>,
+        stream: &mut Streaming<AttachOutput>,
+    ) -> End {
+        let mut is_asked = !self.has_typed;
+        let taking = async {
+            while !is_asked || self.has_typed {
+                tokio::select! {
+                    Ok(room) = sender.reserve(), if !is_asked => {
+                        if self.unsent.is_empty() {
+                            room.send(message(Input::RefreshProperty(TAKEN.to_owned())));
+                            is_asked = true;
+                        } else {
+                            self.unsent.send(room);
+                        }
+                    }
+                    // Nothing is shown any more.
+                    told = stream.message() => match told {
+                        Ok(Some(told)) => self.has_typed &= !is_taken(&told),
+                        Ok(None) | Err(_) => return,
+                    },
+                }
+            }
+        };
+        // One that takes longer keeps nobody.
+        let _ = tokio::time::timeout(LEAVE_WAIT, taking).await;
+        self.left()
+    }
+
+    fn left(&self) -> End {
+        match self.unsent.bytes() {
+            0 => End::Left,
+            bytes => End::LeftUntaken(bytes),
         }
     }
 

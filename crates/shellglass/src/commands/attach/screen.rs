@@ -5,6 +5,7 @@ use super::modes::Modes;
 use super::status::{self, Said, Status};
 use crate::error::{Failure, Kind};
 use crate::stdout::{self, Reader};
+use glass_vt::screen::Whole;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -29,6 +30,8 @@ pub(in crate::commands) struct Screen {
 #[derive(Default)]
 struct Drawn {
     modes: Modes,
+    /// What the session's programs wrote, as far as it is not finished.
+    written: Whole,
     /// The status line, where there is one.
     status: Option<Status>,
     /// What it is to say.
@@ -52,9 +55,11 @@ enum Wish {
 }
 
 impl Drawn {
-    /// Appends what makes the status line what it is to be.
+    /// Appends what makes the status line what it is to be. In the middle of a
+    /// program's sequence nothing else is written: that waits for the rest of it.
     fn settle(&mut self, out: &mut Vec<u8>) {
-        match self.wish.take() {
+        let can_be = self.free_at().is_some_and(|at| at <= Instant::now());
+        match self.wish.take_if(|_| can_be) {
             Some(Wish::There(columns, rows)) => match &mut self.status {
                 Some(status) => status.move_to(columns, rows, out),
                 None => {
@@ -76,8 +81,19 @@ impl Drawn {
 
     /// When there is something to settle; none where there is nothing.
     fn due(&self) -> Option<Instant> {
-        let now = self.wish.map(|_| Instant::now());
-        now.or_else(|| self.status.as_ref()?.due(&self.said))
+        match self.wish {
+            Some(_) => self.free_at(),
+            None => self.status.as_ref()?.due(&self.said),
+        }
+    }
+
+    /// When something of ours may be written; none where more of a sequence has to
+    /// come before.
+    fn free_at(&self) -> Option<Instant> {
+        match &self.status {
+            Some(status) => status.free_at(),
+            None => self.written.is_between().then(Instant::now),
+        }
     }
 }
 
@@ -96,6 +112,7 @@ impl Room<'_> {
         let mut out = Vec::new();
         self.drawn.settle(&mut out);
         self.drawn.modes.follow(&bytes);
+        self.drawn.written.follow(&bytes);
         match &mut self.drawn.status {
             Some(status) => status.show(&bytes, &mut out),
             None if out.is_empty() => out = bytes,
@@ -252,6 +269,56 @@ impl Screen {
         match done.await {
             Ok(()) => Restored::Seen,
             Err(_) => Restored::Unseen,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Drawn, Wish};
+
+    /// What is written for a wish between these two pieces of a program, and after them.
+    fn written_for(wish: Wish, status: Option<Wish>, pieces: [&[u8]; 2]) -> [Vec<u8>; 2] {
+        let mut drawn = Drawn {
+            wish: status,
+            ..Drawn::default()
+        };
+        let mut shown = Vec::new();
+        drawn.settle(&mut shown);
+        drawn.wish = Some(wish);
+        pieces.map(|piece| {
+            drawn.written.follow(piece);
+            if let Some(status) = &mut drawn.status {
+                status.show(piece, &mut shown);
+            }
+            let mut out = Vec::new();
+            let is_due = drawn.due().is_some();
+            drawn.settle(&mut out);
+            assert_eq!(is_due, !out.is_empty(), "{piece:?}");
+            out
+        })
+    }
+
+    #[test]
+    fn a_wish_waits_for_the_end_of_a_programs_sequence() {
+        let there = Wish::There(80, 30);
+        for (wish, status) in [
+            (there, None),
+            (Wish::There(100, 40), Some(there)),
+            (Wish::Gone, Some(there)),
+        ] {
+            for pieces in [
+                [&b"\x1b]0;ti"[..], b"tle\x07"],
+                [b"text \x1b[3", b"1m"],
+                [b"\xc3", b"\xa9"],
+                [b"\x1b[?2026h\x1bPq", b"#0\x1b\\\x1b[?2026l"],
+            ] {
+                let [within, after] = written_for(wish, status, pieces);
+                assert_eq!(within, b"", "{wish:?} {pieces:?}");
+                assert_ne!(after, b"", "{wish:?} {pieces:?}");
+            }
+            let [at_once, _] = written_for(wish, status, [b"whole", b"more"]);
+            assert_ne!(at_once, b"", "{wish:?}");
         }
     }
 }

@@ -138,11 +138,17 @@ impl Status {
     /// sequence has to come before.
     pub(super) fn due(&self, said: &Said) -> Option<Instant> {
         let is_stale = self.is_stale || self.said != *said;
-        let can_be = match self.updating_since {
-            Some(since) => Some(since + UPDATE_WAIT),
-            None => self.fence.is_between().then(Instant::now),
+        self.free_at().filter(|_| is_stale)
+    }
+
+    /// When the row can be painted or moved; none where more of a sequence has to come
+    /// before.
+    pub(super) fn free_at(&self) -> Option<Instant> {
+        let at = match self.updating_since {
+            Some(since) => since + UPDATE_WAIT,
+            None => Instant::now(),
         };
-        can_be.filter(|_| is_stale)
+        self.fence.is_whole().then_some(at)
     }
 
     /// Takes it away: the row is empty, and the whole terminal scrolls again.
