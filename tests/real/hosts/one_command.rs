@@ -193,3 +193,24 @@ async fn a_terminal_elsewhere_goes_through_a_connection_that_is_up() {
     assert_eq!(ran.code, Some(255), "{ran:?}");
     assert!(ran.stdout.ends_with("30 80\r\n"), "{ran:?}");
 }
+
+#[tokio::test]
+async fn a_terminal_elsewhere_that_outlived_the_daemon_can_be_cancelled() {
+    let server = Server::start();
+    let mut daemon = server.daemon("");
+    let session = session(&daemon).await;
+    let (begun, mark) = (server.file("begun"), 500_000 + std::process::id() % 90_000);
+    let deaf = format!("trap '' HUP TERM; touch {}; sleep {mark}", begun.display());
+    let (id, _stream) = session.begin_request(on_terminal(&session, &deaf)).await;
+    let mut behind = session_of(&session, id).await;
+    eventually("it runs", || begun.exists()).await;
+    daemon.crash_and_restart();
+    behind.client = daemon.client().await;
+    let request = CancelRequest {
+        shell_id: Some(id),
+        ..CancelRequest::default()
+    };
+    behind.client.clone().cancel(request).await.unwrap();
+    assert!(is_gone(&format!("sleep {mark}")), "it is left");
+    assert_eq!(behind.remarks("stuck").await, Vec::<String>::new());
+}
