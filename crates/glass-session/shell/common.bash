@@ -8,12 +8,12 @@
 declare -a __sg_dir=("$1") __sg_loop=("$5") __sg_last=(0) __sg_phase=(idle) __sg_status=(0)
 declare -a __sg_result=(0) __sg_code=('') __sg_slot=(0) __sg_how=(plain) __sg_traps=('')
 declare -a __sg_debug=('') __sg_trace=('') __sg_marked=(0) __sg_trap=('') __sg_head=('')
-declare -a __sg_nonce=('') __sg_call=('') __sg_after=('') __sg_at=(0)
+declare -a __sg_nonce=('') __sg_call=('') __sg_after=('') __sg_at=(0) __sg_ended=(0)
 
 # What variables had before a command that has its own.
 declare -A __sg=()
 
-# A request of another than the plainest kind: its kind, number, nonce, slot,
+# A request that is neither short nor longer: its kind, number, nonce, slot,
 # tool call id, directory, the code before and after the command, and the command.
 declare -a __sg_request=()
 
@@ -22,11 +22,21 @@ __sg_state() {
   { builtin printf '%s\0' "${PWD-}"; builtin command /usr/bin/env -0; } >|"$1" 8<&- 9>&-
 }
 
-# Reads the beginning of a request, which says what follows. There is none where
-# the other side has gone; a time limit of the user's for reading is not for us.
+# Reads the head of a request, which is 128 bytes. There is none where the other
+# side has gone; a time limit of the user's for reading is not for us.
+#
+# A short request is nothing but its head: its number, its slot, its nonce, the length
+# of the tool call id, and where the command begins, in 10, 1, 10, 3 and 3 places, and
+# then the tool call id and, up to the end, the command.
+# The head of a longer request begins with a number of 0 and an l. Its number, the
+# length of all that follows, and where in that its command begins are in 10, 5 and 3
+# places. A slot of 1 byte, a nonce of 10 and the tool call id are before the command.
+# Nothing separates the parts, because bash takes a socket in blocks only where it
+# knows their length.
+# The head of any other request is a number of 0 and blank.
 __sg_read_head() {
   while :; do
-    builtin read -r -N 19 -u 8 __sg_head && builtin return 0
+    builtin read -r -N 128 -u 8 __sg_head && builtin return 0
     (( $? > 128 )) || builtin exit 0
   done
 }

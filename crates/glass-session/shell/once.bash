@@ -4,14 +4,22 @@
 # Reads the request, of whatever kind.
 __sg_read() {
   __sg_read_head
-  if [[ $__sg_head != p* ]]; then
-    __sg_read_fields
-    builtin return
-  fi
-  builtin read -r -N "${__sg_head:11:5}" -u 8 __sg_code
-  __sg_at=${__sg_head:16:3}
-  __sg_call=${__sg_code:11:__sg_at - 11} __sg_code=${__sg_code:__sg_at}
-  __sg_request=(r $(( ${__sg_head:1:10} )) 0 0 "$__sg_call" '' '' '' "$__sg_code")
+  case ${__sg_head:10:1} in
+    ' ')
+      __sg_read_fields
+      builtin return
+      ;;
+    l)
+      builtin read -r -N "${__sg_head:21:5}" -u 8 __sg_code
+      __sg_last=${__sg_head:11:10} __sg_at=${__sg_head:26:3}
+      __sg_call=${__sg_code:11:__sg_at - 11} __sg_code=${__sg_code:__sg_at}
+      ;;
+    *)
+      __sg_last=${__sg_head:0:10} __sg_call=${__sg_head:27:${__sg_head:21:3}}
+      __sg_code=${__sg_head:${__sg_head:24:3}}
+      ;;
+  esac
+  __sg_request=(r "$(( __sg_last ))" 0 0 "$__sg_call" '' '' '' "$__sg_code")
 }
 
 # Reads the request and gets out of the way.

@@ -11,41 +11,51 @@ __sg_keep() { builtin return "$__sg_status"; }
 # Runs when the shell ends by itself, unless a command set its own EXIT trap.
 __sg_exit() { __sg_state "$__sg_dir/exit"; }
 
-# Ends one command and waits for the next. bash copies a function whenever it
-# is called, so this has only what every command needs; the rest is elsewhere.
-#
-# A request of the plainest kind begins with 19 bytes: a p, its number, the length
-# of all that follows, and where in that its command begins, in 10, 5 and 3 places.
-# A slot of 1 byte, a nonce of 10 and the tool call id are before the command. Nothing
-# separates the parts, because bash takes a socket in blocks only where it knows
-# their length.
+# Ends one command and waits for the next. Where there is none to end, the loop has
+# reported it, and may have read the head of the next. A request whose number is not
+# new was executed before, and sent again after a crash.
 __sg_next() {
-  __sg_status=$?
-  if [[ $__sg_phase$__sg_traps$__sg_after == run ]]; then
-    builtin printf 'd%d\0%s\0%s\0%s\0' \
-      "$__sg_last" "$__sg_nonce" "$__sg_status" "${PWD-}" >&9
-  elif [[ $__sg_phase != idle ]]; then
+  __sg_ended=$?
+  if [[ $__sg_phase != idle ]]; then
+    __sg_status=$__sg_ended __sg_head=
     __sg_settle && builtin return 0
   fi
-  while :; do
-    builtin read -r -N 19 -u 8 __sg_head || __sg_read_head
-    if [[ $__sg_head == p* ]]; then
-      builtin read -r -N "${__sg_head:11:5}" -u 8 __sg_code
-      (( ${__sg_head:1:10} > __sg_last )) || builtin continue
-      __sg_last=${__sg_head:1:10} __sg_at=${__sg_head:16:3}
-      builtin printf 's%d\0' "$__sg_last" >&9
-      __sg_phase=run __sg_how=plain __sg_after=
-      (( __sg_status )) && __sg_how=keep
-      if (( __sg_at > 11 )); then
-        builtin export SHELLGLASS_TOOL_CALL_ID="${__sg_code:11:__sg_at - 11}"
-      elif [[ ${SHELLGLASS_TOOL_CALL_ID+set} ]]; then
-        builtin unset -v SHELLGLASS_TOOL_CALL_ID
-      fi
-      __sg_slot=${__sg_code:0:1} __sg_nonce=${__sg_code:1:10} __sg_code=${__sg_code:__sg_at}
-      builtin return 0
-    fi
-    __sg_prepare && builtin return 0
+  while (( ${#__sg_head} == 128 )) || builtin read -r -N 128 -u 8 __sg_head || __sg_read_head; do
+    case ${__sg_head:10:1} in
+      ' ') __sg_prepare && builtin return 0 ;;
+      l) __sg_take_long && builtin return 0 ;;
+      *)
+        if (( ${__sg_head:0:10} > __sg_last )); then
+          __sg_last=${__sg_head:0:10} __sg_slot=${__sg_head:10:1} __sg_nonce=${__sg_head:11:10}
+          __sg_code=${__sg_head:${__sg_head:24:3}} __sg_phase=run __sg_after=
+          builtin export SHELLGLASS_TOOL_CALL_ID="${__sg_head:27:${__sg_head:21:3}}"
+          builtin printf 's%d\0' "$__sg_last" >&9
+          __sg_choose
+          builtin return 0
+        fi
+        ;;
+    esac
+    __sg_head=
   done
+}
+
+# Takes a longer request. Returns 1 where it was executed before.
+__sg_take_long() {
+  builtin read -r -N "${__sg_head:21:5}" -u 8 __sg_code
+  if (( ${__sg_head:11:10} <= __sg_last )); then
+    __sg_head=
+    builtin return 1
+  fi
+  __sg_last=${__sg_head:11:10} __sg_slot=${__sg_code:0:1} __sg_nonce=${__sg_code:1:10}
+  __sg_at=${__sg_head:26:3} __sg_call=${__sg_code:11:__sg_at - 11} __sg_code=${__sg_code:__sg_at}
+  __sg_phase=run __sg_after=
+  builtin printf 's%d\0' "$__sg_last" >&9
+  if [[ $__sg_call ]]; then
+    builtin export SHELLGLASS_TOOL_CALL_ID="$__sg_call"
+  elif [[ ${SHELLGLASS_TOOL_CALL_ID+set} ]]; then
+    builtin unset -v SHELLGLASS_TOOL_CALL_ID
+  fi
+  __sg_choose
 }
 
 # Reports the command that has just ended, or goes on with its EXIT trap.
@@ -84,7 +94,7 @@ __sg_take_trap() {
   builtin eval "__sg_code=${__sg_text%EXIT*}"
 }
 
-# Makes a request that is not of the plainest kind ready to be executed by the
+# Makes a request that is neither short nor longer ready to be executed by the
 # loop. Returns 1 where there is nothing to execute: a request that was executed
 # before is one that was sent again after a crash.
 __sg_prepare() {
@@ -98,17 +108,18 @@ __sg_prepare() {
   __sg_last=${__sg_request[1]} __sg_nonce=${__sg_request[2]} __sg_after=${__sg_request[7]}
   __sg_enter || builtin return 1
   __sg_phase=run
-  __sg_choose
-  [[ ${__sg_request[0]} == [tg] ]] && __sg_enter_base
+  if [[ ${__sg_request[0]} == [tg] ]]; then __sg_enter_base; else __sg_choose; fi
   builtin return 0
 }
 
-# Chooses how the loop evaluates: `plain`, or `keep` to begin with a `$?`
-# that is not 0.
+# Chooses how the loop evaluates: `keep` to begin with a `$?` that is not 0, `fast`
+# where the loop can report the command and take the next by itself, or `plain`.
 __sg_choose() {
-  __sg_how=plain
-  (( __sg_status )) && __sg_how=keep
-  builtin return 0
+  case $__sg_status$__sg_traps$__sg_debug$__sg_after in
+    0) __sg_how=fast ;;
+    0*) __sg_how=plain ;;
+    *) __sg_how=keep ;;
+  esac
 }
 
 # For a command that may set an EXIT trap, makes the shell's own output that of
@@ -123,6 +134,7 @@ __sg_enter_base() {
     __sg_how=debug
     builtin return
   fi
+  __sg_choose
   builtin declare -F exec && builtin return
   __sg_how=based __sg_trace=
   [[ $- == *x* ]] && __sg_trace=1
@@ -152,12 +164,13 @@ __sg_leave_base() {
   __sg_trace_on
 }
 
-# Says that the start files are behind us.
+# Says that the start files are behind us, which may have left a DEBUG trap.
 __sg_ready() {
   exec </dev/null >/dev/null 2>&1
   builtin trap '{ __sg_exit; } >/dev/null 2>&1' EXIT
   builtin trap -p EXIT >|"$__sg_dir/trap"
   builtin mapfile -d '' __sg_request <"$__sg_dir/trap"
   __sg_trap=${__sg_request[0]}
+  if [[ -s $__sg_dir/debug ]]; then __sg_debug=1; fi
   builtin printf 'r\0' >&9
 }

@@ -125,6 +125,30 @@ async fn traps_on_debug_and_err_see_commands_and_never_the_driver() {
     }
 }
 
+/// What a DEBUG trap prints of the driver is not seen, but what it counts is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_debug_trap_of_bash_fires_three_times_for_the_driver() {
+    let daemon = Daemon::start("");
+    let case = Case::make(&daemon, "bash", SessionMode::Pipe).await;
+    case.session.run("true").await;
+    case.session.run("trap 'fired=$((fired + 1))' DEBUG").await;
+    let fired = async |command: &str| -> u32 {
+        let result = case.session.stream(command).await;
+        result.out().trim().parse().expect("a number")
+    };
+    let first = fired("echo $fired").await;
+    // Its own statement, and three of the driver's.
+    let second = fired("echo $fired").await;
+    assert_eq!(second - first, 4);
+    let long = format!("echo $fired # {}", "x".repeat(200));
+    let third = fired(&long).await;
+    assert_eq!(third - second, 4);
+    // After a failure one more of the driver's gives its status back.
+    case.session.run("false").await;
+    let last = fired("echo $fired").await;
+    assert_eq!(last - third, 4 + 5);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trace_shows_the_command_and_never_the_driver() {
     let daemon = Daemon::start("");

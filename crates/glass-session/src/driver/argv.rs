@@ -55,7 +55,11 @@ const BASH: Texts = Texts {
     start: include_str!("../../shell/start.bash"),
     warm_loop: include_str!("../../shell/loop.bash"),
     once_line: include_str!("../../shell/line.bash"),
-    warm_boot: r#"eval "$3"; eval "$4"; builtin set --; __sg_ready; "#,
+    // Only here can bash be asked for a DEBUG trap: a function cannot see it.
+    warm_boot: concat!(
+        r#"eval "$3"; eval "$4"; builtin set --; "#,
+        r#"builtin trap -p DEBUG >|"$__sg_dir/debug"; __sg_ready; "#,
+    ),
     once_boot: r#"eval "$3"; { eval "$4"; } >/dev/null 2>&1; builtin set --; "#,
 };
 

@@ -1,10 +1,10 @@
 //! What we say to a driver.
 //!
-//! bash takes a head with the lengths of what follows, or a fixed number of
-//! fields, each ended by a NUL; zsh and fish, for
-//! which every field costs, a header and the fields that it announces; a POSIX
-//! shell, which cannot read a NUL, lines of shell code. Short requests matter,
-//! because a shell takes a socket byte by byte.
+//! bash takes a head of one size, which may be all of a request, or has the lengths
+//! of what follows, or is followed by a fixed number of fields, each ended by a NUL;
+//! zsh and fish, for which every field costs, a header and the fields that it
+//! announces; a POSIX shell, which cannot read a NUL, lines of shell code. Short
+//! requests matter, because a shell takes a socket byte by byte.
 
 use super::quote;
 use super::variables::{Around, around};
@@ -203,14 +203,17 @@ fn letter(long: bool, command: &str) -> &'static str {
     }
 }
 
-/// Bytes of the beginning of a request to bash.
-const BASH_HEAD_BYTES: usize = 19;
+/// Bytes of the head of a request to bash, for which one call is enough. bash pays for
+/// every byte, so it has room for commands as people type them and not for more.
+const BASH_HEAD_BYTES: usize = 128;
+
+/// Most digits of a request's number in the head of a request to bash.
+const BASH_SEQ_DIGITS: usize = 10;
 
 /// Bytes of a nonce of the usual length, for which a driver need not count.
 pub const NONCE_BYTES: usize = 10;
 
-/// The fields of a command that wants nothing special, one after the other, after
-/// a head that says how long they are, so that bash can take them in blocks. It counts in
+/// A command that wants nothing special, so that bash can take it in blocks. bash counts in
 /// characters, and some that nobody can see are special to it; so only where a
 /// character is a byte and can be seen. None where that cannot be done.
 fn measured(fields: &Fields<'_>) -> Option<Vec<u8>> {
@@ -223,23 +226,55 @@ fn measured(fields: &Fields<'_>) -> Option<Vec<u8>> {
     if fields.kind != "r" || special || !parts.iter().all(|part| part.bytes().all(plain)) {
         return None;
     }
-    if fields.slot.len() != 1 || fields.nonce.len() != NONCE_BYTES {
+    if fields.slot.len() != 1
+        || fields.nonce.len() != NONCE_BYTES
+        || fields.seq.len() > BASH_SEQ_DIGITS
+    {
         return None;
     }
+    short(fields).or_else(|| longer(fields))
+}
+
+/// A head that has all of a command, at its end: then bash need not be told how long it is.
+/// None where that does not fit, and where bash has to forget a tool call id.
+fn short(fields: &Fields<'_>) -> Option<Vec<u8>> {
+    let Fields {
+        seq,
+        slot,
+        nonce,
+        call,
+        command,
+        ..
+    } = fields;
+    let command_at = BASH_HEAD_BYTES.checked_sub(command.len())?;
+    let call_bytes = call.len();
+    let before = format!("{seq:>10}{slot}{nonce}{call_bytes:>3}{command_at:>3}{call}");
+    if call.is_empty() || before.len() > command_at {
+        return None;
+    }
+    Some(format!("{before:<command_at$}{command}").into_bytes())
+}
+
+/// The fields one after the other, after a head that says how long they are. Its number
+/// is 0, which makes bash look for what it is. None where a length has too many digits.
+fn longer(fields: &Fields<'_>) -> Option<Vec<u8>> {
+    let parts = [fields.slot, fields.nonce, fields.call, fields.command];
     let all: usize = parts.iter().map(|part| part.len()).sum();
     let command_at = all - fields.command.len();
-    let head = format!("p{:>10}{all:>5}{command_at:>3}", fields.seq);
-    if head.len() != BASH_HEAD_BYTES {
+    let lengths = format!("{all:>5}{command_at:>3}");
+    if lengths.len() > 8 {
         return None;
     }
-    let mut message = head.into_bytes();
+    let head = format!("{:>10}l{:>10}{lengths}", 0, fields.seq);
+    let mut message = format!("{head:<BASH_HEAD_BYTES$}").into_bytes();
     message.extend(parts.iter().flat_map(|part| part.bytes()));
     Some(message)
 }
 
-/// Every field, ended by a NUL, after a head that is blank.
+/// Every field, ended by a NUL, after a head that is a number of 0 and blank.
 fn separated(fields: &Fields<'_>) -> Vec<u8> {
-    let mut message = vec![b' '; BASH_HEAD_BYTES];
+    let head = format!("{:>10}", 0);
+    let mut message = format!("{head:<BASH_HEAD_BYTES$}").into_bytes();
     for field in fields.all() {
         message.extend_from_slice(field);
         message.push(0);

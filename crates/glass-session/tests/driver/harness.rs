@@ -167,7 +167,7 @@ impl Driven {
 
     pub fn begin(&mut self, request: Request<'_>) {
         self.seq += 1;
-        let nonce = format!("n{}", self.seq);
+        let nonce = nonce(self.seq);
         let request = Request {
             seq: self.seq,
             nonce: &nonce,
@@ -223,11 +223,11 @@ impl Driven {
                     Report::Started { seq } => self.started.push(seq),
                     Report::Done {
                         seq,
-                        nonce,
+                        nonce: its_nonce,
                         status,
                         cwd,
                     } => {
-                        assert_eq!((seq, nonce), (self.seq, format!("n{}", self.seq)));
+                        assert_eq!((seq, its_nonce), (self.seq, nonce(self.seq)));
                         self.cwd = cwd;
                         return End::Done(status);
                     }
@@ -323,13 +323,19 @@ impl Drop for Driven {
     }
 }
 
-/// A request with nothing in it.
+/// The nonce of a request, as long as those of the daemon: bash takes others in
+/// another way.
+pub fn nonce(seq: u64) -> String {
+    format!("n{seq:0>width$}", width = driver::NONCE_BYTES - 1)
+}
+
+/// A request with nothing in it but what the daemon gives to every one.
 pub fn blank() -> Request<'static> {
     Request {
         seq: 1,
         nonce: "n",
         slot: 0,
-        tool_call_id: "",
+        tool_call_id: "call",
         cwd: None,
         env: &[],
         command: "",

@@ -1,7 +1,7 @@
 //! How long a warm shell takes for nothing: `cargo test --release --test
 //! driver -- --ignored --nocapture latency`.
 
-use crate::harness::{Driven, KINDS, blank};
+use crate::harness::{Driven, KINDS, blank, nonce};
 use glass_session::driver::{Request, encode_run};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ fn latency_of_true() {
         let mut times = Vec::with_capacity(ROUNDS);
         for round in 0..WARM_UP + ROUNDS {
             shell.seq += 1;
-            let nonce = format!("n{}", shell.seq);
+            let nonce = nonce(shell.seq);
             let request = Request {
                 seq: shell.seq,
                 nonce: &nonce,

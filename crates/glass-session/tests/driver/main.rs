@@ -3,6 +3,7 @@
 mod differential;
 mod hardening;
 mod harness;
+mod heads;
 mod latency;
 mod once;
 mod requests;

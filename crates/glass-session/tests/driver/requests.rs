@@ -1,6 +1,6 @@
 //! What a request can ask for.
 
-use crate::harness::{Driven, End, KINDS, blank};
+use crate::harness::{Driven, End, KINDS, blank, nonce};
 use glass_model::{Shell, ShellKind, Startup};
 use glass_session::driver::{Report, Request, RequestError, Style, encode_run};
 use std::path::Path;
@@ -43,9 +43,10 @@ fn a_command_begins_with_the_status_of_the_one_before() {
 fn a_request_that_is_sent_again_is_not_executed_again() {
     for kind in KINDS {
         let mut shell = Driven::warm(kind);
+        let nonce = nonce(1);
         let request = Request {
             seq: 1,
-            nonce: "n1",
+            nonce: &nonce,
             command: "echo once",
             ..blank()
         };
@@ -101,11 +102,12 @@ fn the_tool_call_id_is_that_of_each_command() {
             };
             assert_eq!(shell.run_with(request).out, format!("{id}\n"), "{kind:?}");
         }
-        assert_eq!(
-            shell.run("printenv SHELLGLASS_TOOL_CALL_ID").code(),
-            1,
-            "{kind:?}"
-        );
+        let without = Request {
+            tool_call_id: "",
+            command: "printenv SHELLGLASS_TOOL_CALL_ID",
+            ..blank()
+        };
+        assert_eq!(shell.run_with(without).code(), 1, "{kind:?}");
     }
 }
 

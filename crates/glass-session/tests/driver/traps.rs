@@ -1,7 +1,9 @@
 //! Traps that commands set.
 
-use crate::harness::{Driven, End};
-use glass_model::ShellKind;
+use crate::harness::{Driven, End, blank};
+use glass_model::{ShellKind, Startup};
+use glass_session::driver::Request;
+use std::path::Path;
 
 const POSIX_LIKE: [ShellKind; 3] = [ShellKind::Bash, ShellKind::Zsh, ShellKind::Posix];
 
@@ -109,6 +111,45 @@ fn debug_and_error_traps_write_as_often_as_without_a_driver() {
         shell.out("trap - ERR");
         assert_eq!(shell.out("false"), "", "{kind:?}");
     }
+}
+
+/// How often a DEBUG trap fires from one command to the next: for the commands
+/// themselves, and for our code around them.
+fn debug_counts(shell: &mut Driven, counted: &Path) -> [usize; 4] {
+    let long = format!("true {}", "x".repeat(200));
+    let env = [("ONE".to_owned(), "1".to_owned())];
+    let plain = |command| Request { command, ..blank() };
+    let with_env = Request {
+        env: &env,
+        ..plain("true")
+    };
+    [plain("true"), plain("false"), plain(&long), with_env].map(|request| {
+        shell.out(&format!(": >|{}", counted.display()));
+        shell.run_with(request);
+        let seen = shell.out(&format!("cat {}", counted.display()));
+        seen.lines().count()
+    })
+}
+
+#[test]
+fn a_debug_trap_sees_little_of_our_code() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let counted = dir.path().join("counted");
+    let set = format!("trap 'echo >>{}' DEBUG", counted.display());
+    // Both for the command and for the next, which shows the count: one for it, and
+    // three for us. After a command that failed there is one more of ours.
+    let expected = [8, 9, 8, 8];
+    let mut shell = Driven::warm(ShellKind::Bash);
+    shell.out("true");
+    shell.out(&set);
+    assert_eq!(debug_counts(&mut shell, &counted), expected);
+
+    std::fs::write(dir.path().join(".bashrc"), set).expect("a start file");
+    let home = dir.path().to_str().expect("a plain path");
+    let mut shell = Driven::start(ShellKind::Bash, Startup::Rc, &[("HOME", home)]);
+    assert_eq!(debug_counts(&mut shell, &counted), expected);
+    shell.out("trap - DEBUG");
+    assert_eq!(debug_counts(&mut shell, &counted), [0; 4]);
 }
 
 #[test]
