@@ -5,11 +5,11 @@
 #
 # The loop inside `fast` is for short requests that come one after the other. Its
 # condition, where neither `set -e` nor an ERR trap reaches it, does what `__sg_next`
-# does for others: it reports the command before and takes the next. It has no function
-# to call, because bash copies a function whenever it is called. Whatever else comes
-# ends it, with nothing left to report: `__sg_next` goes on with the head.
-# A DEBUG trap would see each statement of it, so nothing that is known to have one
-# comes here.
+# does for others: it reports the command before and takes the next. A short request
+# is taken here and not in a function, because bash copies a function whenever it is
+# called. What is neither short nor longer ends this loop, with nothing left to report,
+# and `__sg_next` goes on with the head. A DEBUG trap would see each of these statements,
+# so a shell that is known to have one does not come here.
 while :; do while __sg_next; do
 case $__sg_how in
 fast) builtin eval "$__sg_code"
