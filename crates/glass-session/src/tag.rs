@@ -3,6 +3,10 @@
 
 use glass_model::{SessionId, ShellId};
 
+/// The word for warm shells. Its number is that of the language in which their drivers
+/// are spoken to: one that understands another is not spoken to, and ended.
+const WARM: &str = "warm2";
+
 /// Whose child a launch is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
@@ -42,7 +46,7 @@ impl Tag {
                 session,
                 nonce,
                 room,
-            } => format!("warm {session} {nonce} {room}"),
+            } => format!("{WARM} {session} {nonce} {room}"),
             Tag::Pty {
                 session,
                 shell_id,
@@ -65,7 +69,7 @@ impl Tag {
         let (kind, session, last) = (words.next()?, words.next()?, words.next()?);
         let session = session.parse().ok()?;
         match kind {
-            "warm" => Some(Tag::Warm {
+            WARM => Some(Tag::Warm {
                 session,
                 nonce: last.to_owned(),
                 room: words.next()?.to_owned(),
@@ -115,6 +119,8 @@ mod tests {
         ] {
             assert_eq!(Tag::decode(&tag.encode()), Some(tag));
         }
+        let older = format!("warm {} abc bare", SessionId::from_random([7; 16]));
+        assert_eq!(Tag::decode(older.as_bytes()), None);
         assert_eq!(Tag::decode(b"pty s-x 1"), None);
         assert_eq!(Tag::decode(b"\xff"), None);
     }
