@@ -25,3 +25,4 @@ mod tmux;
 mod tty;
 pub mod viewer;
 mod watch;
+mod zellij;
