@@ -4,6 +4,7 @@ BIN    := $(CURDIR)/target/dist/shellglass
 TESTED := $(CURDIR)/target/tested/shellglass
 WEAK   := $(CURDIR)/target/weak/shellglass
 PYTHON := $(CURDIR)/.tools/venv/bin/python
+ZELLIJ := $(CURDIR)/.tools/zellij/bin/zellij
 PREFIX ?= $(HOME)/.local
 MINUTES ?= 10
 
@@ -89,9 +90,11 @@ dist: build ## Make a Debian package and a tarball in target/packages.
 reference: build ## Write the reference of the configuration into its page.
 	@scripts/reference $(BIN)
 
-soak: build ## Use a daemon in every way for MINUTES while it is killed, and look for what is left.
+soak: build ## Use a daemon in every way for MINUTES while it is killed, and look for what is left; then try Zellij.
 	@scripts/deps test
 	SHELLGLASS_BIN=$(BIN) $(PYTHON) tests/clients/soak.py --minutes $(MINUTES)
+	@scripts/zellij
+	SHELLGLASS_BIN=$(BIN) SHELLGLASS_ZELLIJ=$(ZELLIJ) cargo test --release --workspace --exclude xtask --locked --test real -- --ignored zellij
 
 audit: ## Licences, sources and vulnerabilities of dependencies, and those that nobody uses.
 	@scripts/audit
