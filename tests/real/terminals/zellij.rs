@@ -24,7 +24,7 @@ env {
 "#;
 
 /// What runs in a pane.
-const INNER: &str = "sleep 4321";
+const INNER: &str = "tail -f /dev/null";
 
 const QUIT: &str = "\x11";
 const DETACH: &str = "\x0fd";
