@@ -250,7 +250,7 @@ async fn what_zellij_goes_on_with_is_known_after_it_was_left() {
         desk.session.until("it goes on alone", goes_on).await;
         let again = format!("./zellij attach {name}");
         desk.viewer.forget();
-        enter(&mut desk, &again, name, "inside> sleep").await;
+        enter(&mut desk, &again, name, "inside> tail").await;
         leave(&mut desk, QUIT, &again).await;
         let is_over = |shown: &Session| shown.processes.is_empty();
         desk.session.until("nothing is left of it", is_over).await;
@@ -262,7 +262,7 @@ async fn what_zellij_goes_on_with_is_known_after_it_was_left() {
 async fn what_runs_behind_a_zellij_client_is_listed() {
     let daemon = Daemon::start("");
     let zellij = Zellij::new(&daemon);
-    let other = "sleep 1234";
+    let other = INNER;
     zellij.serve("elsewhere", other);
     let shows = |shown: &Session| runs_behind(shown, other);
     for (_, shell) in shells() {
