@@ -6,7 +6,7 @@ use super::integration::assert_invisible;
 use super::viewer::terminal_request;
 use glass_proto::shellglass::v1::{CreateSessionRequest, Execution, Session};
 use glass_vt::screen::{Screen, ScreenSize};
-use shellglass_tests::{Daemon, PATIENCE, nu};
+use shellglass_tests::{Daemon, PATIENCE, eventually, nu, processes};
 use std::process::Command;
 use std::time::Instant;
 
@@ -82,9 +82,9 @@ impl Zellij<'_> {
         assert!(called.status.success(), "{arguments:?}: {called:?}");
     }
 
-    /// Starts a server outside of all sessions, with this command in its pane. A pane
-    /// that is asked for before the server has its first would end it.
-    fn serve(&self, name: &str, command: &str) {
+    /// Starts a server outside of all sessions, with this command in its pane. One who
+    /// comes before a server has its first pane can end it, and so that is waited for.
+    async fn serve(&self, name: &str, command: &str) {
         use std::os::unix::fs::PermissionsExt as _;
         let shell = self.daemon.home().join("shell");
         std::fs::write(&shell, format!("#!/bin/sh\nexec {command}\n")).unwrap();
@@ -94,6 +94,8 @@ impl Zellij<'_> {
         std::fs::write(&config, text).unwrap();
         let config = config.to_string_lossy();
         self.call(&["--config", &config, "attach", "--create-background", name]);
+        let is_it = |(_, line): &(u32, String)| line.trim_end() == command;
+        eventually(command, || processes().iter().any(is_it)).await;
     }
 }
 
@@ -263,7 +265,7 @@ async fn what_runs_behind_a_zellij_client_is_listed() {
     let daemon = Daemon::start("");
     let zellij = Zellij::new(&daemon);
     let other = INNER;
-    zellij.serve("elsewhere", other);
+    zellij.serve("elsewhere", other).await;
     let shows = |shown: &Session| runs_behind(shown, other);
     for (_, shell) in shells() {
         let mut desk = zellij.desk(&shell).await;
