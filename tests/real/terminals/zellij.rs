@@ -264,7 +264,7 @@ async fn what_zellij_goes_on_with_is_known_after_it_was_left() {
 async fn what_runs_behind_a_zellij_client_is_listed() {
     let daemon = Daemon::start("");
     let zellij = Zellij::new(&daemon);
-    let other = INNER;
+    let other = "tail -s 5678 -f /dev/null";
     zellij.serve("elsewhere", other).await;
     let shows = |shown: &Session| runs_behind(shown, other);
     for (_, shell) in shells() {
