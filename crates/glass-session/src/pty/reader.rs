@@ -133,6 +133,7 @@ mod tests {
         let master = rustix::pty::openpt(flags).unwrap();
         rustix::pty::grantpt(&master).unwrap();
         rustix::pty::unlockpt(&master).unwrap();
+        rustix::io::ioctl_fionbio(&master, true).unwrap();
         let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags).unwrap();
         let mut modes = rustix::termios::tcgetattr(&slave).unwrap();
         modes.make_raw();
