@@ -349,7 +349,7 @@ async fn measure_return(table: &mut Table, daemon: &Daemon, session: &TestSessio
 /// The program in a terminal, from its start to the prompt that the session shows.
 async fn measure_attach(daemon: &Daemon, session: &TestSession) -> f64 {
     let mut seat = Seat::take(session).await;
-    seat.press("clear; echo la''st\r").await;
+    seat.press("echo la''st\r").await;
     seat.until("last\r\n").await;
     drop(seat);
     let mut times = Vec::new();
