@@ -205,7 +205,7 @@ impl Actor {
             tracing::warn!(session = %self.session.id, %error, "the shell does not read");
             self.kill_shell();
         }
-        self.eager.sent();
+        self.eager.sent(Instant::now());
         failpoint::hit("begin-sent");
         None
     }

@@ -19,25 +19,30 @@ pub(super) struct Eager {
 
 impl Eager {
     /// A command was sent to the shell.
-    pub(super) fn sent(&mut self) {
-        self.sent = Some(Instant::now());
+    pub(super) fn sent(&mut self, now: Instant) {
+        self.sent = Some(now);
     }
 
     /// A command is done.
-    pub(super) fn done(&mut self) {
-        let sent = self.sent.take();
-        self.was_quick = sent.is_some_and(|sent| sent.elapsed() < QUICK);
+    pub(super) fn done(&mut self, now: Instant) {
+        self.was_quick = self.is_young(now);
+        self.sent = None;
     }
 
-    fn expects(&self) -> bool {
-        self.was_quick && self.sent.is_some_and(|sent| sent.elapsed() < QUICK)
+    fn expects(&self, now: Instant) -> bool {
+        self.was_quick && self.is_young(now)
+    }
+
+    fn is_young(&self, now: Instant) -> bool {
+        let sent = self.sent;
+        sent.is_some_and(|sent| now.duration_since(sent) < QUICK)
     }
 }
 
 impl Actor {
     /// Whether the shell has answered while it was expected to.
     pub(super) async fn is_answered_at_once(&self) -> bool {
-        while self.eager.expects() {
+        while self.eager.expects(Instant::now()) {
             let shell = self.room.shell.as_ref();
             if shell.is_some_and(|shell| shell.has_news()) {
                 return true;
@@ -47,5 +52,28 @@ impl Actor {
             tokio::task::yield_now().await;
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Eager, QUICK};
+    use std::time::Instant;
+
+    #[test]
+    fn only_after_a_quick_command_an_answer_is_expected_and_not_for_long() {
+        let mut eager = Eager::default();
+        let now = Instant::now();
+        eager.sent(now);
+        assert!(!eager.expects(now), "nobody knows how quick it is");
+        eager.done(now + QUICK / 2);
+        assert!(!eager.expects(now + QUICK / 2), "nothing was sent");
+        let now = now + QUICK;
+        eager.sent(now);
+        assert!(eager.expects(now + QUICK / 2));
+        assert!(!eager.expects(now + QUICK));
+        eager.done(now + QUICK);
+        eager.sent(now + QUICK);
+        assert!(!eager.expects(now + QUICK), "the last one was slow");
     }
 }

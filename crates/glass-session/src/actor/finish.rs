@@ -29,7 +29,7 @@ impl Actor {
             self.accepted.remove(&id);
             return None;
         }
-        self.eager.done();
+        self.eager.done(Instant::now());
         let withdrawn = self.withdraw(id);
         self.end_orphans(id);
         let mut events = self.last_output(id);
