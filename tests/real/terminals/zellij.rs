@@ -69,6 +69,19 @@ impl Zellij<'_> {
         desk
     }
 
+    /// A terminal in which a session of this name was begun, with the line that did so
+    /// and the prompt before it.
+    async fn begun(&self, name: &str, shell: &str) -> (Desk, String, String) {
+        let mut desk = self.desk(shell).await;
+        let line = format!("./zellij --session {name}");
+        desk.typed("echo first\r").await;
+        let before = until_rows(&mut desk, &["first"]).await;
+        let before = prompt(&before, "echo first").to_owned();
+        assert!(!before.is_empty(), "{shell}");
+        enter(&mut desk, &line, name, "inside>").await;
+        (desk, line, before)
+    }
+
     /// Runs it outside of all sessions. It can wait for a server that has died, and is
     /// not waited for as long.
     fn call(&self, arguments: &[&str]) {
@@ -193,13 +206,7 @@ async fn zellij_is_a_command_like_any_other() {
     let daemon = Daemon::start("");
     let zellij = Zellij::new(&daemon);
     for (name, shell) in shells() {
-        let mut desk = zellij.desk(&shell).await;
-        let line = format!("./zellij --session {name}");
-        desk.typed("echo first\r").await;
-        let before = until_rows(&mut desk, &["first"]).await;
-        let before = prompt(&before, "echo first");
-        assert!(!before.is_empty(), "{shell}");
-        enter(&mut desk, &line, name, "inside>").await;
+        let (mut desk, line, before) = zellij.begun(name, &shell).await;
         desk.keys("echo in''side; false\r").await;
         until_rows(&mut desk, &["inside> echo", "inside", "inside>"]).await;
         desk.keys(&format!("{INNER}\r")).await;
@@ -220,7 +227,7 @@ async fn zellij_is_a_command_like_any_other() {
         leave(&mut desk, QUIT, &line).await;
         // What happened inside is nobody's command.
         assert_eq!(desk.commands().await.len(), 2, "{shell}");
-        check_left(&mut desk, &daemon, before, &shell).await;
+        check_left(&mut desk, &daemon, &before, &shell).await;
         let is_over = |shown: &Session| shown.processes.is_empty();
         desk.session.until("nothing is left of it", is_over).await;
     }
@@ -232,18 +239,12 @@ async fn what_zellij_goes_on_with_is_known_after_it_was_left() {
     let daemon = Daemon::start("");
     let zellij = Zellij::new(&daemon);
     for (name, shell) in shells() {
-        let mut desk = zellij.desk(&shell).await;
-        let line = format!("./zellij --session {name}");
-        desk.typed("echo first\r").await;
-        let before = until_rows(&mut desk, &["first"]).await;
-        let before = prompt(&before, "echo first");
-        assert!(!before.is_empty(), "{shell}");
-        enter(&mut desk, &line, name, "inside>").await;
+        let (mut desk, line, before) = zellij.begun(name, &shell).await;
         desk.keys(&format!("{INNER}\r")).await;
         let inner = |shown: &Session| runs_behind(shown, INNER);
         desk.session.until("it is seen inside", inner).await;
         leave(&mut desk, DETACH, &line).await;
-        check_left(&mut desk, &daemon, before, &shell).await;
+        check_left(&mut desk, &daemon, &before, &shell).await;
         let goes_on = |shown: &Session| {
             let mut processes = shown.processes.iter();
             let has_client = processes.any(|one| is_started_by(&one.command, &line));

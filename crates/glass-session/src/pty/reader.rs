@@ -116,7 +116,6 @@ async fn read(terminal: &AsyncFd<OwnedFd>, buffer: &mut Vec<u8>) -> Reading {
 #[allow(clippy::unwrap_used, reason = "a failing test panics")]
 mod tests {
     use super::{CALM, FLOOD_BYTES, Reader, Reading};
-    use rustix::pty::OpenptFlags;
     use rustix::termios::OptionalActions;
     use std::fs::File;
     use std::io::Write as _;
@@ -129,16 +128,12 @@ mod tests {
 
     /// A terminal that changes nothing of what is written, and its other end.
     fn terminal() -> (AsyncFd<OwnedFd>, File) {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let master = rustix::pty::openpt(flags).unwrap();
-        rustix::pty::grantpt(&master).unwrap();
-        rustix::pty::unlockpt(&master).unwrap();
-        rustix::io::ioctl_fionbio(&master, true).unwrap();
-        let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags).unwrap();
-        let mut modes = rustix::termios::tcgetattr(&slave).unwrap();
+        let pair = glass_spawn::terminal::open(80, 24).unwrap();
+        let mut modes = rustix::termios::tcgetattr(&pair.slave).unwrap();
         modes.make_raw();
-        rustix::termios::tcsetattr(&slave, OptionalActions::Now, &modes).unwrap();
-        (glass_spawn::async_fd(master).unwrap(), slave.into())
+        rustix::termios::tcsetattr(&pair.slave, OptionalActions::Now, &modes).unwrap();
+        let master = glass_spawn::async_fd(pair.master).unwrap();
+        (master, pair.slave.into())
     }
 
     /// Bytes of which no two pieces are alike.

@@ -35,18 +35,23 @@ fn is_left(mark: &str) -> bool {
         })
 }
 
-/// Carries a script that has this mark; `way` leads there, and `terminal` is what runs
-/// the last word that it is given.
-fn carried(way: &[&str], terminal: &[&str], script: &str, mark: &str) -> End {
-    let (_ours, theirs) = UnixStream::pair().expect("there are sockets");
-    let order = RelayOrder {
+/// An order for a way there and what has the terminal.
+fn order(way: &[&str], terminal: &[&str]) -> RelayOrder {
+    RelayOrder {
         dir: "/".into(),
         number: 1,
         log: "/no/such/log".into(),
         input: false,
         terminal: Some(way.len()),
         ssh: [words_of(way), words_of(terminal)].concat(),
-    };
+    }
+}
+
+/// Carries a script that has this mark; `way` leads there, and `terminal` is what runs
+/// the last word that it is given.
+fn carried(way: &[&str], terminal: &[&str], script: &str, mark: &str) -> End {
+    let (_ours, theirs) = UnixStream::pair().expect("there are sockets");
+    let order = order(way, terminal);
     let script = format!("{script}\n# {mark}\n");
     carry(&order, script.as_bytes(), way.len(), theirs.as_fd()).expect("it is known")
 }
@@ -118,14 +123,7 @@ fn who_is_told_to_stop_ends_what_ignores_a_hang_up() {
          sh -c 'trap \"\" HUP TERM; echo $$ >{0}.new; mv {0}.new {0}; while :; do sleep 1; done'\n",
         begun.display()
     );
-    let order = RelayOrder {
-        dir: "/".into(),
-        number: 1,
-        log: "/no/such/log".into(),
-        input: false,
-        terminal: Some(2),
-        ssh: words_of(&["sh", "-s", "sh", "-c"]),
-    };
+    let order = order(&["sh", "-s"], &["sh", "-c"]);
     let waiting = std::thread::spawn(move || carry(&order, script.as_bytes(), 2, theirs.as_fd()));
     wait_for("it runs", || begun.exists());
     let pid = fs::read_to_string(&begun).expect("it has a number");
@@ -141,14 +139,7 @@ fn who_is_told_to_stop_ends_what_ignores_a_hang_up() {
 fn who_is_told_to_stop_before_a_shell_answered_has_left_nothing_there() {
     let (mut ours, theirs) = UnixStream::pair().expect("there are sockets");
     ours.write_all(CANCEL).expect("it listens");
-    let order = RelayOrder {
-        dir: "/".into(),
-        number: 1,
-        log: "/no/such/log".into(),
-        input: false,
-        terminal: Some(2),
-        ssh: words_of(&["sleep", "100", "sh", "-c"]),
-    };
+    let order = order(&["sleep", "100"], &["sh", "-c"]);
     let end = carry(&order, TAKEN.as_bytes(), 2, theirs.as_fd()).expect("it is known");
     assert_eq!(end, End::Stopped(Some(0)));
 }
