@@ -58,13 +58,18 @@ fn main() {
     report("screen of dense escapes", &colours, "", |input| {
         drop(screen(input))
     });
-    let mut full = screen(&colourful);
+    report_snapshot("plain", &plain);
+    report_snapshot("coloured", &colourful);
+}
+
+fn report_snapshot(what: &str, history: &[u8]) {
+    let mut full = screen(history);
     let mut best = Duration::MAX;
     let mut bytes = 0;
     for _ in 0..ROUNDS {
         best = best.min(time(|| bytes = black_box(full.snapshot()).len()));
     }
-    println!("a snapshot with a full history: {bytes} bytes in {best:?}");
+    println!("a snapshot with a full {what} history: {bytes} bytes in {best:?}");
 }
 
 fn repeat(line: &str) -> Vec<u8> {

@@ -96,9 +96,11 @@ impl Client {
         self.queue().asked = true;
     }
 
-    /// How many bytes wait.
-    pub(crate) fn waiting_bytes(&self) -> usize {
-        self.queue().bytes.len()
+    /// Whether what is to be shown next can become more while it waits: it is
+    /// output, and less than this. Drawings are whole.
+    pub(crate) fn may_gather(&self, bytes_max: usize) -> bool {
+        let queue = self.queue();
+        queue.items.is_empty() && queue.bytes.len() < bytes_max
     }
 
     /// Returns when there may be something new.
@@ -348,7 +350,7 @@ mod tests {
         let (_, quick) = clients.add(Access::Interactive, None);
         for _ in 0..100 {
             clients.output(&[b'x'; 64 * 1024]);
-            assert!(queue.waiting_bytes() <= QUEUE_BYTES_MAX);
+            assert!(queue.queue().bytes.len() <= QUEUE_BYTES_MAX);
             while quick.take() != Taken::Nothing {}
         }
         assert_eq!(queue.take(), Taken::Lagging);
@@ -426,6 +428,22 @@ mod tests {
             }
         };
         assert_eq!((counts, code), (vec![FRAME_BYTES_MAX, 5], Some(3)));
+    }
+
+    #[test]
+    fn output_is_gathered_and_nothing_else_waits() {
+        let mut clients = Clients::default();
+        let (id, queue) = clients.add(Access::ReadOnly, None);
+        clients.output(b"1234");
+        assert!(queue.may_gather(5));
+        assert!(!queue.may_gather(4), "this is enough");
+        clients.draw(id, SIZE, &Bytes::from_static(b"screen"));
+        clients.output(b"5");
+        let mut last = Taken::Nothing;
+        while !queue.may_gather(4) {
+            last = queue.take();
+        }
+        assert_eq!(last, Taken::Shown(Shown::Ready { next: None }));
     }
 
     #[test]

@@ -102,8 +102,8 @@ impl TerminalReader {
             return Some(opened);
         }
         loop {
-            if self.client.waiting_bytes() < BATCH_BYTES_MAX {
-                // Where this is long ago, it does not wait.
+            // A time that has come would still be waited for until a whole millisecond.
+            if self.client.may_gather(BATCH_BYTES_MAX) && Instant::now() < self.next_frame {
                 tokio::time::sleep_until(self.next_frame).await;
             }
             match self.client.take() {

@@ -17,6 +17,11 @@ use alacritty_terminal::vte::ansi::{CharsetIndex, CursorShape, StandardCharset};
 const SHIFT_OUT: u8 = 0x0e;
 const SHIFT_IN: u8 = 0x0f;
 
+/// Cells that belong to a wide character, or did before it was overwritten.
+const HALVES: Flags = Flags::WIDE_CHAR
+    .union(Flags::WIDE_CHAR_SPACER)
+    .union(Flags::LEADING_WIDE_CHAR_SPACER);
+
 /// Modes that are off in a fresh terminal, and how they are set.
 const MODES: [(TermMode, &str); 11] = [
     (TermMode::APP_CURSOR, "\x1b[?1h"),
@@ -245,15 +250,15 @@ fn wraps(grid: &Grid<Cell>, line: Line) -> bool {
 
 /// The column after the last that shows anything.
 fn text_end(grid: &Grid<Cell>, line: Line) -> usize {
-    let shows = |column: &usize| {
-        let cell = &grid[line][Column(*column)];
-        let spacer = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
+    let plain = Pen::default();
+    let spacer = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
+    let shows = |cell: &Cell| {
         cell.c != ' '
             || cell.flags.intersects(spacer)
             || cell.zerowidth().is_some_and(|marks| !marks.is_empty())
-            || Pen::of(cell) != Pen::default()
+            || !plain.draws(cell)
     };
-    let last = (0..grid.columns()).rev().find(shows);
+    let last = grid[line].into_iter().rposition(shows);
     last.map_or(0, |last| last + 1)
 }
 
@@ -269,17 +274,29 @@ fn row_from(
     pen: &mut Pen,
     out: &mut Vec<u8>,
 ) {
-    for column in start..end {
-        let cell = &grid[line][Column(column)];
+    let cells = &grid[line][Column(start)..Column(end)];
+    for (column, cell) in (start..).zip(cells) {
+        // A full history is some hundred thousand cells, nearly all of them so.
+        if let (' '..='~', None) = (cell.c, &cell.extra)
+            && !cell.flags.intersects(HALVES)
+            && pen.draws(cell)
+        {
+            out.push(cell.c as u8);
+            continue;
+        }
         let Some(shown) = shown(grid, line, column) else {
             continue;
         };
         pen.change(Pen::of(cell), out);
-        put(out, format_args!("{shown}"));
+        put_char(shown, out);
         for mark in cell.zerowidth().unwrap_or_default() {
-            put(out, format_args!("{mark}"));
+            put_char(*mark, out);
         }
     }
+}
+
+fn put_char(character: char, out: &mut Vec<u8>) {
+    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
 /// What stands in a column; nothing in one that belongs to a wide character

@@ -47,6 +47,16 @@ impl Pen {
         }
     }
 
+    /// Whether it is the pen of this cell.
+    #[inline]
+    pub(super) fn draws(&self, cell: &Cell) -> bool {
+        let same_look = self.foreground == cell.fg
+            && self.background == cell.bg
+            && self.attributes == cell.flags & ATTRIBUTES;
+        let has_more = cell.extra.is_some() || self.underline.is_some() || self.link.is_some();
+        same_look && (!has_more || *self == Pen::of(cell))
+    }
+
     /// Makes this pen into `next`.
     pub(super) fn change(&mut self, next: Pen, out: &mut Vec<u8>) {
         if *self == next {
