@@ -325,14 +325,7 @@ pub fn processes() -> Vec<(u32, String)> {
 
 /// Connects to a daemon's Unix socket.
 pub async fn connect(socket: &Path) -> Client {
-    let uri = format!("unix:{}", socket.display());
-    let endpoint = tonic::transport::Endpoint::try_from(uri)
-        .unwrap()
-        .initial_stream_window_size(4 << 20)
-        .initial_connection_window_size(8 << 20)
-        .max_frame_size(1 << 20);
-    let channel = endpoint
-        .connect()
+    let channel = glass_client::channel(socket)
         .await
         .expect("the daemon's socket answers");
     ShellExecClient::new(channel).max_decoding_message_size(64 << 20)

@@ -1,8 +1,11 @@
 //! The way to a daemon.
 
 use crate::error::DialError;
+use crate::whole::Whole;
 use glass_proto::shellglass::v1::shell_exec_client::ShellExecClient;
+use hyper_util::rt::TokioIo;
 use std::path::Path;
+use tokio::net::UnixStream;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
@@ -48,12 +51,21 @@ impl Interceptor for Pass {
 
 /// Reaches the daemon at this socket.
 pub async fn dial(socket: &Path) -> Result<Calls, DialError> {
+    Ok(calls(channel(socket).await?, Pass(None)))
+}
+
+/// The way to the daemon at this socket, for clients of other services there.
+pub async fn channel(socket: &Path) -> Result<Channel, DialError> {
     let place = format!("unix:{}", socket.display());
     let endpoint = Endpoint::from_shared(place.clone())
         .map_err(|source| DialError::Address { place, source })?;
-    let channel = roomy(endpoint).connect().await;
-    let channel = channel.map_err(|source| DialError::at_socket(socket.to_owned(), source))?;
-    Ok(calls(channel, Pass(None)))
+    let at = socket.to_owned();
+    let connector = tower::service_fn(move |_| {
+        let connecting = UnixStream::connect(at.clone());
+        async { Ok::<_, std::io::Error>(TokioIo::new(Whole::new(connecting.await?))) }
+    });
+    let channel = roomy(endpoint).connect_with_connector(connector).await;
+    channel.map_err(|source| DialError::at_socket(socket.to_owned(), source))
 }
 
 /// Reaches the daemon at this address (`http://127.0.0.1:7583`) with a token.

@@ -7,8 +7,17 @@ use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Rounds of each measurement; interleaved, so that a noisy moment hits all.
+/// Turns that the measured things take, so that a noisy moment hits all, and how often
+/// in a row each is done: another program in between is a measurement of its own.
+const TURNS: usize = 30;
+const IN_A_ROW: usize = 50;
+
+/// Rounds of other measurements.
 const ROUNDS: usize = 1_500;
+
+/// A pause after which a machine has turned to other things, and how often it is made.
+const REST: Duration = Duration::from_millis(50);
+const RESTS: usize = 100;
 
 /// Commands for the rate on one session.
 const RATE_COMMANDS: u32 = 5_000;
@@ -92,6 +101,20 @@ pub async fn run_true(session: &TestSession) -> Duration {
     elapsed
 }
 
+/// A warm command and a spawned shell, in turns with a pause before each, if any: how
+/// long each takes.
+async fn alternate(session: &TestSession, pause: Option<Duration>) -> (f64, f64) {
+    let rest = || std::thread::sleep(pause.unwrap_or_default());
+    let [mut ours, mut bash] = [const { Vec::new() }; 2];
+    for _ in 0..RESTS {
+        rest();
+        ours.push(run_true(session).await);
+        rest();
+        bash.push(spawn_bash());
+    }
+    (quantile(&mut ours, 0.5), quantile(&mut bash, 0.5))
+}
+
 /// A warm command, a line command, and their rate.
 pub async fn measure(table: &mut Table) {
     let daemon = Daemon::start("");
@@ -104,11 +127,17 @@ pub async fn measure(table: &mut Table) {
         spawn_bash();
     }
     let [mut ours, mut bash, mut bare, mut lines] = [const { Vec::new() }; 4];
-    for round in 0..ROUNDS {
-        ours.push(run_true(&warm).await);
-        bare.push(raw.run());
-        if round % 5 == 0 {
+    for _ in 0..TURNS {
+        for _ in 0..IN_A_ROW {
+            ours.push(run_true(&warm).await);
+        }
+        for _ in 0..IN_A_ROW {
+            bare.push(raw.run());
+        }
+        for _ in 0..IN_A_ROW / 5 {
             bash.push(spawn_bash());
+        }
+        for _ in 0..IN_A_ROW / 5 {
             lines.push(run_true(&line).await);
         }
     }
@@ -146,6 +175,12 @@ pub async fn measure(table: &mut Table) {
         "ms",
         "",
     );
+    let (between, spawned) = alternate(&warm, None).await;
+    let what = "Run(true), each after a spawn, p50";
+    table.ratio(what, between, spawned, "bash -c true, so too", "ms", "");
+    let (rested, spawned) = alternate(&warm, Some(REST)).await;
+    let what = "Run(true), each after 50 ms, p50";
+    table.ratio(what, rested, spawned, "bash -c true, so too", "ms", "");
 
     let mut empty = Vec::new();
     for _ in 0..ROUNDS {

@@ -8,7 +8,7 @@ use super::Actor;
 use std::time::{Duration, Instant};
 
 /// A command that is done within this time is quick.
-const QUICK: Duration = Duration::from_micros(200);
+const QUICK: Duration = Duration::from_micros(400);
 
 /// What is known of how quick a shell is.
 #[derive(Debug, Default)]
