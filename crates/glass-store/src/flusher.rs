@@ -79,7 +79,7 @@ fn run(signal: &Signal, writer: &Mutex<Writer>) {
     loop {
         let more = wait_for_work(signal);
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = writer.transact(&|_| Ok(())) {
+        if let Err(error) = writer.let_enter() {
             // They stay where they are, and whoever writes next meets the same.
             tracing::warn!(%error, "deferred changes cannot enter the database yet");
         }

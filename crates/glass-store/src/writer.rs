@@ -4,15 +4,19 @@
 //! and the ledger are as they were before it, and the next one can begin.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use crate::audit;
 use crate::change::Change;
-use crate::deferred::{Batch, Deferred};
+use crate::deferred::Deferred;
 use crate::error::WriteError;
 use crate::ledger::{Delta, Ledger};
 use crate::transaction::Transaction;
+
+/// Time after which others may have the processor, while nobody waits for us.
+const TURN: Duration = Duration::from_micros(200);
 
 /// The writing connection, and what it knows by heart.
 pub(crate) struct Writer {
@@ -54,8 +58,37 @@ impl Writer {
         &mut self,
         work: &dyn Fn(&mut Transaction<'_>) -> Result<T, WriteError>,
     ) -> Result<T, WriteError> {
+        self.transact_between(&mut || {}, work)
+    }
+
+    /// Lets what was put off enter the database, and others have the processor
+    /// meanwhile: nobody waits for this.
+    pub(crate) fn let_enter(&mut self) -> Result<(), WriteError> {
+        let mut since = Instant::now();
+        let mut give_way = || {
+            if since.elapsed() >= TURN {
+                std::thread::yield_now();
+                since = Instant::now();
+            }
+        };
+        self.transact_between(&mut give_way, &|_| Ok(()))
+    }
+
+    /// As `transact`, with this after each of those who were put off together.
+    fn transact_between<T>(
+        &mut self,
+        between: &mut dyn FnMut(),
+        work: &dyn Fn(&mut Transaction<'_>) -> Result<T, WriteError>,
+    ) -> Result<T, WriteError> {
         let batches = self.deferred().seal();
-        match self.attempt(&batches, work) {
+        let done = self.attempt(|txn| {
+            for batch in &batches {
+                txn.apply_all(batch)?;
+                between();
+            }
+            work(txn)
+        });
+        match done {
             Err(error) if !batches.is_empty() && !matches!(error, WriteError::DiskFull) => {
                 // What was put off must not suffer from what came with it, nor
                 // the other way round.
@@ -66,7 +99,7 @@ impl Writer {
                     }
                 }
                 self.deferred().settled();
-                self.attempt(&[], work)
+                self.attempt(work)
             }
             Ok(value) => {
                 self.deferred().settled();
@@ -82,7 +115,7 @@ impl Writer {
 
     /// Lets what was put off together enter the database, unless it is there.
     fn enter(&mut self, batch: &[Change]) -> Result<(), WriteError> {
-        match self.attempt(&[], |txn| txn.apply_all(batch)) {
+        match self.attempt(|txn| txn.apply_all(batch)) {
             Err(
                 error @ (WriteError::Duplicate { .. }
                 | WriteError::NotOpen { .. }
@@ -98,7 +131,6 @@ impl Writer {
 
     fn attempt<T>(
         &mut self,
-        before: &[Batch],
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, WriteError>,
     ) -> Result<T, WriteError> {
         // A panic may have left a transaction open.
@@ -109,8 +141,7 @@ impl Writer {
             ledger: &self.ledger,
             delta: Delta::default(),
         };
-        let entered = before.iter().try_for_each(|batch| txn.apply_all(batch));
-        let done = entered.and_then(|()| work(&mut txn));
+        let done = work(&mut txn);
         let delta = txn.delta;
         let done = done.and_then(|value| {
             delta
