@@ -9,6 +9,7 @@ declare -a __sg_dir=("$1") __sg_loop=("$5") __sg_last=(0) __sg_phase=(idle) __sg
 declare -a __sg_result=(0) __sg_code=('') __sg_slot=(0) __sg_how=(plain) __sg_traps=('')
 declare -a __sg_debug=('') __sg_trace=('') __sg_marked=(0) __sg_trap=('') __sg_head=('')
 declare -a __sg_nonce=('') __sg_call=('') __sg_after=('') __sg_at=(0) __sg_ended=(0)
+declare -a __sg_exports=('')
 
 # What variables had before a command that has its own.
 declare -A __sg=()

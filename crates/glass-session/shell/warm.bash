@@ -79,6 +79,19 @@ __sg_settle() {
   builtin return 1
 }
 
+# Says whether this shell exports what it did when this was asked last, where $1 is
+# `changed`: whoever asks knows that. Without a child: to make one costs more than
+# most commands, and after it bash has to be given each of its pages anew. The tool
+# call id is of the command, not of the shell.
+__sg_is_known() {
+  builtin local -x SHELLGLASS_TOOL_CALL_ID=
+  builtin local -a __sg_text
+  __sg_text=$__sg_exports __sg_exports=
+  { builtin declare -px && builtin declare -fx; } >|"$__sg_dir/exports" 8<&- 9>&- || builtin return 1
+  builtin mapfile -d '' __sg_exports <"$__sg_dir/exports"
+  [[ $1 == changed && $__sg_exports && $__sg_exports == "$__sg_text" ]]
+}
+
 # Takes over an EXIT trap that a command has set, which `trap -p` has quoted,
 # and puts ours back. Returns 0 where there is one to execute.
 __sg_take_trap() {
@@ -100,7 +113,7 @@ __sg_take_trap() {
 __sg_prepare() {
   __sg_read_fields
   if [[ ${__sg_request[0]} == s ]]; then
-    __sg_state "$__sg_dir/s${__sg_request[1]}"
+    __sg_is_known "${__sg_request[8]}" || __sg_state "$__sg_dir/s${__sg_request[1]}"
     builtin printf 't%s\0' "${__sg_request[1]}" >&9
     builtin return 1
   fi

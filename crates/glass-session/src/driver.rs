@@ -24,7 +24,7 @@ pub use quote::quote;
 pub use report::{BadReport, REPORT_BYTES_MAX, Report, ReportParser};
 pub use request::{
     COMMAND_BYTES_MAX, Encoded, FIELD_BYTES_MAX, INLINE_BYTES_MAX, NONCE_BYTES, Request,
-    RequestError, encode_run, encode_snapshot,
+    RequestError, Wanted, encode_run, encode_snapshot,
 };
 pub(crate) use request::{is_name, is_own};
 pub use snapshot::{State, parse_state};

@@ -79,6 +79,8 @@ pub(crate) struct WarmShell {
     pub(crate) own: Option<OwnOutputs>,
     /// Knows what its commands have left behind; made when it is ready.
     pub(crate) meter: Option<Meter>,
+    /// Whether the session has what it exported when it was asked last.
+    pub(crate) exports_known: bool,
 }
 
 /// What the report channel has.
@@ -183,6 +185,7 @@ impl WarmShell {
             walls,
             own,
             meter: None,
+            exports_known: false,
         })
     }
 
@@ -210,6 +213,7 @@ impl WarmShell {
             walls,
             own: own.map(OwnOutputs::new).transpose()?,
             meter: None,
+            exports_known: false,
         })
     }
 

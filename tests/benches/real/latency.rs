@@ -101,15 +101,14 @@ pub async fn run_true(session: &TestSession) -> Duration {
     elapsed
 }
 
-/// A warm command and a spawned shell, in turns with a pause before each, if any: how
-/// long each takes.
-async fn alternate(session: &TestSession, pause: Option<Duration>) -> (f64, f64) {
-    let rest = || std::thread::sleep(pause.unwrap_or_default());
+/// A warm command and a spawned shell, in turns with such a pause before each: how long
+/// each takes.
+async fn alternate(session: &TestSession, pause: Duration) -> (f64, f64) {
     let [mut ours, mut bash] = [const { Vec::new() }; 2];
     for _ in 0..RESTS {
-        rest();
+        std::thread::sleep(pause);
         ours.push(run_true(session).await);
-        rest();
+        std::thread::sleep(pause);
         bash.push(spawn_bash());
     }
     (quantile(&mut ours, 0.5), quantile(&mut bash, 0.5))
@@ -176,10 +175,10 @@ pub async fn measure(table: &mut Table) {
         "ms",
         "",
     );
-    let (between, spawned) = alternate(&warm, None).await;
+    let (between, spawned) = alternate(&warm, Duration::ZERO).await;
     let what = "Run(true), each after a spawn, p50";
     table.ratio(what, between, spawned, "bash -c true, so too", "ms", "");
-    let (rested, spawned) = alternate(&warm, Some(REST)).await;
+    let (rested, spawned) = alternate(&warm, REST).await;
     let what = "Run(true), each after 50 ms, p50";
     table.ratio(what, rested, spawned, "bash -c true, so too", "ms", "");
 

@@ -4,6 +4,10 @@ use crate::matrix::{Case, each_case};
 use glass_proto::shellglass::v1::SessionMode;
 use rustix::process::{Pid, Signal, kill_process};
 use shellglass_tests::{Daemon, exists};
+use std::time::Duration;
+
+/// By then an idle shell has been asked what it exports.
+const ASKED_BY: Duration = Duration::from_millis(150);
 
 /// The shell's own number, as its code says it.
 fn own_pid(shell: &str) -> &'static str {
@@ -86,6 +90,24 @@ async fn a_shell_killed_while_idle_is_replaced_before_the_next_command() {
             let after = case.session.run("pwd; sh -c 'echo $KEPT'").await;
             let expected = format!("{}\nyes\n", case.dir.display());
             assert_eq!((after.code, after.stdout), (Some(0), expected), "{shell}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_shell_exported_is_kept_however_often_it_was_asked_in_between() {
+    let daemon = Daemon::start("");
+    let rest = || tokio::time::sleep(ASKED_BY);
+    for shell in crate::matrix::SHELLS {
+        let case = Case::make(&daemon, shell, SessionMode::Pipe).await;
+        for value in ["1", "2", "2", "3"] {
+            case.session.run(&case.export("KEPT", value)).await;
+            rest().await;
+            let own = case.session.run(&format!("echo {}", own_pid(shell))).await;
+            rest().await;
+            kill(own.stdout.trim().parse().unwrap());
+            let after = case.session.run("sh -c 'echo $KEPT'").await;
+            assert_eq!(after.stdout, format!("{value}\n"), "{shell}");
         }
     }
 }

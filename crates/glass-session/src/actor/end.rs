@@ -4,7 +4,7 @@ use super::begin::tool_call_id;
 use super::remote::Stopping;
 use super::{Actor, Aftermath, absolute};
 use crate::context::{read_left, variable_name};
-use crate::driver::{self, EXIT_STATE_NAME, State};
+use crate::driver::{self, EXIT_STATE_NAME, State, Wanted};
 use crate::routes::Note;
 use crate::state::{Input, Way};
 use glass_model::{AbortReason, EventBody, LaunchId, ShellId, ShellKind};
@@ -193,7 +193,11 @@ impl Actor {
         self.room.exports_asked = self.room.shell.is_some();
         if let Some(shell) = &self.room.shell {
             let seq = u64::from(self.context.store.next_shell_id().0);
-            let message = driver::encode_snapshot(self.session.shell.kind, seq);
+            let wanted = match shell.exports_known {
+                true => Wanted::Changed,
+                false => Wanted::Whole,
+            };
+            let message = driver::encode_snapshot(self.session.shell.kind, seq, wanted);
             if let Err(error) = shell.send(&message) {
                 tracing::debug!(%error, "the shell could not be asked what it exports");
             }
@@ -202,7 +206,14 @@ impl Actor {
 
     pub(super) fn keep_snapshot(&mut self, seq: u64) {
         self.room.exports_asked = false;
-        self.keep_state(&driver::state_name(seq), &[]);
+        let name = driver::state_name(seq);
+        let was_known = self.room.shell.as_ref().is_some_and(|it| it.exports_known);
+        // There is none where it is the same.
+        let is_same = was_known && !self.room.dir.join(&name).exists();
+        let is_known = is_same || self.keep_state(&name, &[]);
+        if let Some(shell) = &mut self.room.shell {
+            shell.exports_known = is_known;
+        }
     }
 
     /// What a shell that ended by itself left.
@@ -228,15 +239,15 @@ impl Actor {
     }
 
     /// Takes over what a shell exports, but for the variables that were lent to
-    /// its command: those are as they were before.
-    fn keep_state(&mut self, name: &str, lent: &[String]) {
+    /// its command: those are as they were before. False where that cannot be read.
+    fn keep_state(&mut self, name: &str, lent: &[String]) -> bool {
         let path = self.room.dir.join(name);
         let Ok(bytes) = read_left(&path, STATE_BYTES_MAX) else {
-            return;
+            return false;
         };
         drop(std::fs::remove_file(&path));
         let Some(State { cwd, env }) = driver::parse_state(&bytes) else {
-            return;
+            return false;
         };
         if self.state.current().is_some() {
             self.reported_cwd = absolute(&cwd);
@@ -253,6 +264,7 @@ impl Actor {
             .chain(before.cloned())
             .collect();
         self.keep_env(env);
+        true
     }
 
     /// Lets the keeper forget children that have ended and whose pipes nobody

@@ -126,9 +126,19 @@ pub fn encode_run(
     })
 }
 
+/// Which state of a shell is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Any.
+    Whole,
+    /// One that is another than when it was asked for last. Where it is the same,
+    /// the driver may leave no file.
+    Changed,
+}
+
 /// Encodes a request for the shell's state, to be found in the file
 /// [`state_name`](super::state_name) once the driver reports it.
-pub fn encode_snapshot(kind: ShellKind, seq: u64) -> Vec<u8> {
+pub fn encode_snapshot(kind: ShellKind, seq: u64, wanted: Wanted) -> Vec<u8> {
     let fields = Fields {
         kind: "s",
         seq: &seq.to_string(),
@@ -137,7 +147,10 @@ pub fn encode_snapshot(kind: ShellKind, seq: u64) -> Vec<u8> {
         call: "",
         cwd: b"",
         around: &Around::default(),
-        command: "",
+        command: match (kind, wanted) {
+            (ShellKind::Bash, Wanted::Changed) => "changed",
+            _ => "",
+        },
     };
     match kind {
         ShellKind::Bash => separated(&fields),

@@ -2,7 +2,7 @@
 
 use glass_model::{Shell, ShellKind, Startup};
 use glass_session::driver::{
-    self, Encoded, Report, ReportParser, Request, State, Style, encode_run, parse_state,
+    self, Encoded, Report, ReportParser, Request, State, Style, Wanted, encode_run, parse_state,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags};
@@ -298,12 +298,20 @@ impl Driven {
 
     /// Asks for the state of the shell.
     pub fn snapshot(&mut self) -> State {
+        self.ask(Wanted::Whole).expect("the state is whole")
+    }
+
+    /// Asks for the state of the shell, if it has changed.
+    pub fn change(&mut self) -> Option<State> {
+        self.ask(Wanted::Changed)
+    }
+
+    fn ask(&mut self, wanted: Wanted) -> Option<State> {
         self.seq += 1;
-        let message = driver::encode_snapshot(self.kind, self.seq);
+        let message = driver::encode_snapshot(self.kind, self.seq, wanted);
         self.send(&message);
         assert_eq!(self.next_report(), Some(Report::State { seq: self.seq }));
         self.state(&driver::state_name(self.seq))
-            .expect("the state is whole")
     }
 
     /// A state that the shell has left.

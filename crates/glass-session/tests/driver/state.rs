@@ -54,6 +54,62 @@ fn a_snapshot_has_the_directory_and_the_exported_variables() {
 }
 
 #[test]
+fn bash_says_what_it_exports_only_where_that_has_changed() {
+    let mut shell = Driven::warm(ShellKind::Bash);
+    assert!(shell.change().is_some(), "nobody has asked before");
+    assert_eq!(shell.change(), None);
+    for quiet in ["true", "x=5", "f() { echo 1; }", "echo text", "SOME=x true"] {
+        shell.out(quiet);
+        assert_eq!(shell.change(), None, "{quiet}");
+    }
+    for loud in [
+        "export x",
+        "x=6",
+        "export empty=",
+        "unset x",
+        "export -f f",
+        "f() { echo 2; }",
+        "export -nf f",
+        "export odd=$'a\\nb\\x01\\xff'",
+        "odd=$'a\\nb\\x01\\xfe'",
+        "cd /usr",
+        "set -a; all=1; set +a",
+        "readonly SHELLGLASS_TOOL_CALL_ID",
+    ] {
+        shell.out(loud);
+        let change = shell.change().unwrap_or_else(|| panic!("{loud}"));
+        assert_eq!(change, shell.snapshot(), "{loud}");
+        assert_eq!(shell.change(), None, "{loud}");
+    }
+}
+
+#[test]
+fn bash_says_it_again_where_it_cannot_tell_whether_it_has_changed() {
+    let mut shell = Driven::warm(ShellKind::Bash);
+    shell.snapshot();
+    for odd in [
+        "set -euo pipefail",
+        "set -C",
+        "set -f",
+        "IFS=x",
+        "shopt -s extglob",
+    ] {
+        shell.out(odd);
+        assert_eq!(shell.change(), None, "{odd}");
+    }
+    let dir = shell.dir.path().join("exports");
+    std::fs::remove_file(&dir).expect("it was there");
+    std::fs::create_dir(&dir).expect("a directory in its place");
+    assert!(shell.change().is_some());
+    assert!(shell.change().is_some());
+    shell.out("export later=1");
+    std::fs::remove_dir(&dir).expect("it is empty");
+    let change = shell.change().expect("it could not tell before");
+    assert!(change.env.contains(&b"later=1".to_vec()));
+    assert_eq!(shell.change(), None);
+}
+
+#[test]
 fn a_shell_that_exits_leaves_its_state() {
     for kind in KINDS {
         let mut shell = Driven::warm(kind);
