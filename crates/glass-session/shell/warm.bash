@@ -82,13 +82,15 @@ __sg_settle() {
 # Says whether this shell exports what it did when this was asked last, where $1 is
 # `changed`: whoever asks knows that. Without a child: to make one costs more than
 # most commands, and after it bash has to be given each of its pages anew. The tool
-# call id is of the command, not of the shell.
+# call id is of the command, not of the shell. Nothing stays in the file: there may be
+# secrets in it.
 __sg_is_known() {
   builtin local -x SHELLGLASS_TOOL_CALL_ID=
   builtin local -a __sg_text
   __sg_text=$__sg_exports __sg_exports=
   { builtin declare -px && builtin declare -fx; } >|"$__sg_dir/exports" 8<&- 9>&- || builtin return 1
   builtin mapfile -d '' __sg_exports <"$__sg_dir/exports"
+  builtin : >|"$__sg_dir/exports"
   [[ $1 == changed && $__sg_exports && $__sg_exports == "$__sg_text" ]]
 }
 

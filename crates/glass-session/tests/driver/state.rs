@@ -80,6 +80,8 @@ fn bash_says_what_it_exports_only_where_that_has_changed() {
         let change = shell.change().unwrap_or_else(|| panic!("{loud}"));
         assert_eq!(change, shell.snapshot(), "{loud}");
         assert_eq!(shell.change(), None, "{loud}");
+        let left = std::fs::read(shell.dir.path().join("exports")).expect("it is there");
+        assert_eq!(left, b"", "{loud}");
     }
 }
 
