@@ -3,7 +3,7 @@
 use crate::matrix::{Case, each_case};
 use glass_proto::shellglass::v1::SessionMode;
 use rustix::process::{Pid, Signal, kill_process};
-use shellglass_tests::{Daemon, exists};
+use shellglass_tests::{Daemon, eventually, exists};
 use std::time::Duration;
 
 /// By then an idle shell has been asked what it exports.
@@ -110,6 +110,39 @@ async fn what_a_shell_exported_is_kept_however_often_it_was_asked_in_between() {
             assert_eq!(after.stdout, format!("{value}\n"), "{shell}");
         }
     }
+}
+
+/// What children of a process cost that it has waited for, in page faults: more than
+/// before where there was another one.
+fn faults_of_children(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let after_name = stat.rsplit(") ").next().unwrap();
+    after_name.split(' ').nth(8).unwrap().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bash_that_exports_the_same_as_before_starts_no_program_to_say_so() {
+    let daemon = Daemon::start("");
+    let case = Case::make(&daemon, "bash", SessionMode::Pipe).await;
+    let own = case.session.run("echo $$").await;
+    let pid = own.stdout.trim().parse().unwrap();
+    let cost_of = async |command: &str| {
+        let before = faults_of_children(pid);
+        assert_eq!(case.session.run(command).await.code, Some(0), "{command}");
+        tokio::time::sleep(ASKED_BY).await;
+        faults_of_children(pid) - before
+    };
+    tokio::time::sleep(ASKED_BY).await;
+    for same in ["true", "x=1", "f() { true; }"] {
+        assert_eq!(cost_of(same).await, 0, "{same}");
+    }
+    let before = faults_of_children(pid);
+    case.session.run("export x").await;
+    eventually("it says what has changed", || {
+        faults_of_children(pid) > before
+    })
+    .await;
+    assert_eq!(cost_of("true").await, 0, "that is known now");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
