@@ -9,7 +9,7 @@ import { browser, daemon } from './scene.mjs';
 
 afterEach(async () => {
   await denyAll();
-  assert.deepEqual(browser.errors, []);
+  assert.deepEqual(browser.errors.splice(0), []);
 });
 
 /** Becomes something wherever it is taken for more than text; part of it would be shown backwards. */

@@ -5,7 +5,7 @@ import { rows, select, untilRow } from './browser.mjs';
 import { until } from './daemon.mjs';
 import { browser, daemon } from './scene.mjs';
 
-afterEach(() => assert.deepEqual(browser.errors, []));
+afterEach(() => assert.deepEqual(browser.errors.splice(0), []));
 
 const PROMPT = '\u001b]633;A\u0007$ \u001b]633;B\u0007';
 

@@ -43,6 +43,44 @@ test('sessions appear as they are made, change and go', async () => {
   assert.deepEqual(browser.errors, []);
 });
 
+test('who opens the address once more disturbs no page that is open', async () => {
+  const page = await browser.page(daemon.address);
+  const id = await daemon.session('kept');
+  await select(page, id);
+  // The answer to the second page has come, cookie and all, and it has not read its key yet.
+  const second = await browser.context.newPage();
+  let isHeld = false;
+  let letGo;
+  const released = new Promise((resolve) => { letGo = resolve; });
+  await second.route('**/api/session', async (route) => {
+    const response = await route.fetch();
+    isHeld = true;
+    await released;
+    await route.fulfill({ response });
+  });
+  // The end of a pass is told in seconds: another second makes another pass.
+  await page.waitForTimeout(1_100);
+  await second.goto(daemon.address);
+  await until('the answer is held', () => isHeld);
+  await daemon.run(id, 'echo seen');
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await until('it ran again', async () => (await page.locator('.entry .chip.good').count()) === 2);
+  // Nor does the way back after a crash lead to the question for a token.
+  await daemon.kill();
+  await daemon.begin();
+  await page.locator('.banner').waitFor({ state: 'detached' });
+  await select(page, id);
+  letGo();
+  await second.locator(`[data-session="${id}"]`).waitFor();
+  // Neither does an address with a token that is none.
+  await second.goto('about:blank');
+  await second.goto(`${daemon.origin}/#token=${'0'.repeat(32)}`);
+  await second.getByRole('alert').waitFor();
+  await page.getByRole('button', { name: 'Run again' }).first().click();
+  await until('it ran once more', async () => (await page.locator('.entry .chip.good').count()) === 3);
+  assert.deepEqual(browser.errors.filter((text) => text.includes('401')), []);
+});
+
 test('the token leaves the address, and the pass stays', async () => {
   const page = await browser.page(daemon.address);
   await page.getByText('No session lives.').waitFor();

@@ -6,7 +6,7 @@ import { barriers, clipboard, rows, select, untilRow } from './browser.mjs';
 import { until } from './daemon.mjs';
 import { browser, daemon } from './scene.mjs';
 
-afterEach(() => assert.deepEqual(browser.errors, []));
+afterEach(() => assert.deepEqual(browser.errors.splice(0), []));
 
 /** The rows of a terminal inside something. */
 async function shownIn(place) {

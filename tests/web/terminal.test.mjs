@@ -6,7 +6,7 @@ import { barriers, clipboard, rows, select, untilRow } from './browser.mjs';
 import { until } from './daemon.mjs';
 import { browser, daemon } from './scene.mjs';
 
-afterEach(() => assert.deepEqual(browser.errors, []));
+afterEach(() => assert.deepEqual(browser.errors.splice(0), []));
 
 /** A terminal of one's own, with its keyboard. */
 async function terminal(page) {

@@ -22,11 +22,6 @@ export async function logIn(token: string): Promise<void> {
   localStorage.setItem(KEY, key);
 }
 
-/** Forgets the pass. */
-export function logOut(): void {
-  localStorage.removeItem(KEY);
-}
-
 async function post(method: string, request: object, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(`/api/v1/${method}`, {
     method: 'POST',

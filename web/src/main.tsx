@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { render } from 'preact';
-import { hasKey, logIn, logOut } from './api';
+import { hasKey, logIn } from './api';
 import { Approvals, focusApprovals } from './approvals';
 import { Banner, Toast } from './banner';
 import { Find } from './find';
@@ -176,7 +176,6 @@ function start(): void {
   if (token !== undefined) history.replaceState(null, '', location.pathname);
   else if (hash.startsWith('#s-')) selected.value = hash.slice(1);
   if (token !== undefined) {
-    logOut();
     void enter(decodeURIComponent(token));
   } else if (hasKey()) {
     isIn.value = true;

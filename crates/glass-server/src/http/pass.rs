@@ -35,26 +35,53 @@ pub(super) struct Pass {
 impl Pass {
     /// A pass for a role, until a time in seconds since 1970.
     pub(super) fn new(tokens: &Tokens, role: Role, until: u64) -> Pass {
-        let (secret, name) = (tokens.of(role), role_name(role));
-        let seal = |part: &str| seal(secret, &format!("{part} {name} {until}"));
         Pass {
-            cookie: format!("{name}.{until}.{}", seal("cookie")),
-            key: seal("key"),
+            cookie: Half::Cookie.written(tokens, role, until),
+            key: Half::Key.written(tokens, role, until),
         }
     }
 
-    /// The role that two halves stand for at a time, if they belong together.
+    /// The role that two halves stand for at a time. They may be of different
+    /// passes: a page that logs in takes the cookie of all pages of its browser
+    /// with it some time before it can tell them the key.
     fn role(tokens: &Tokens, cookie: &str, key: &str, now: u64) -> Option<Role> {
-        let mut parts = cookie.splitn(3, '.');
+        let role = Half::Cookie.role(tokens, cookie, now)?;
+        (Half::Key.role(tokens, key, now)? == role).then_some(role)
+    }
+}
+
+/// One half of a pass: a role, an end, and the seal over both.
+#[derive(Clone, Copy)]
+enum Half {
+    Cookie,
+    Key,
+}
+
+impl Half {
+    fn written(self, tokens: &Tokens, role: Role, until: u64) -> String {
+        let (half, name) = (self.name(), role_name(role));
+        let seal = seal(tokens.of(role), &format!("{half} {name} {until}"));
+        format!("{name}.{until}.{seal}")
+    }
+
+    /// The role that it was made for, if it was and holds.
+    fn role(self, tokens: &Tokens, presented: &str, now: u64) -> Option<Role> {
+        let mut parts = presented.splitn(3, '.');
         let role = match parts.next()? {
             "person" => Role::Person,
             "agent" => Role::Agent,
             _ => return None,
         };
         let until: u64 = parts.next()?.parse().ok()?;
-        let right = Pass::new(tokens, role, until);
-        let holds = same(cookie, &right.cookie) & same(key, &right.key);
-        (holds && now < until).then_some(role)
+        let is_ours = same(presented, &self.written(tokens, role, until));
+        (is_ours && now < until).then_some(role)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Half::Cookie => "cookie",
+            Half::Key => "key",
+        }
     }
 }
 
@@ -184,19 +211,38 @@ mod tests {
         assert_eq!(role(&pass.cookie, &pass.key, 100), None);
         assert_eq!(role(&pass.cookie, "", 99), None);
         assert_eq!(role("", &pass.key, 99), None);
-        let longer = pass.cookie.replace(".100.", ".101.");
-        assert_eq!(role(&longer, &pass.key, 99), None);
-        let other = Pass::new(&tokens, Role::Person, 101);
-        assert_eq!(role(&pass.cookie, &other.key, 99), None);
+        assert_eq!(role(&pass.cookie, &pass.cookie, 99), None);
+        assert_eq!(role(&pass.key, &pass.key, 99), None);
+        let longer = |half: &str| half.replace(".100.", ".101.");
+        assert_eq!(role(&longer(&pass.cookie), &pass.key, 99), None);
+        assert_eq!(role(&pass.cookie, &longer(&pass.key), 99), None);
+    }
+
+    #[test]
+    fn halves_of_two_passes_open_until_the_first_of_them_ends() {
+        let tokens = tokens("x");
+        let old = Pass::new(&tokens, Role::Person, 100);
+        let new = Pass::new(&tokens, Role::Person, 200);
+        for (cookie, key) in [(&new.cookie, &old.key), (&old.cookie, &new.key)] {
+            let role = |now| Pass::role(&tokens, cookie, key, now);
+            assert_eq!(role(99), Some(Role::Person));
+            assert_eq!(role(100), None);
+        }
     }
 
     #[test]
     fn an_agents_pass_is_an_agents() {
         let tokens = tokens("x");
-        let pass = Pass::new(&tokens, Role::Agent, 100);
-        let role = |cookie: &str| Pass::role(&tokens, cookie, &pass.key, 1);
-        assert_eq!(role(&pass.cookie), Some(Role::Agent));
-        assert_eq!(role(&pass.cookie.replace("agent", "person")), None);
+        let agents = Pass::new(&tokens, Role::Agent, 100);
+        let persons = Pass::new(&tokens, Role::Person, 100);
+        let role = |cookie: &str, key: &str| Pass::role(&tokens, cookie, key, 1);
+        let renamed = |half: &str| half.replace("agent", "person");
+        assert_eq!(role(&agents.cookie, &agents.key), Some(Role::Agent));
+        assert_eq!(role(&renamed(&agents.cookie), &renamed(&agents.key)), None);
+        // An agent that was handed a person's cookie has no key to it.
+        assert_eq!(role(&persons.cookie, &agents.key), None);
+        assert_eq!(role(&persons.cookie, &renamed(&agents.key)), None);
+        assert_eq!(role(&agents.cookie, &persons.key), None);
     }
 
     #[test]
