@@ -119,6 +119,21 @@ class Contract(unittest.TestCase):
         self.assertEqual(next(stream).index, len(indexes))
         stream.cancel()
 
+    def test_what_is_found_fits_a_client_whatever_the_commands_have(self):
+        session = self.session()
+        for number in range(5):
+            command = f"true needle-{number} {'x' * (1 << 20)}"
+            self.assertTrue(self.run_in(session, command).HasField("success"))
+        request = wire.SearchRequest(text="NEEDLE-", session_id=session)
+        found = self.shells.Search(request, timeout=DEADLINE)
+        self.assertEqual([it.in_command.text for it in found.results], ["needle-"] * 5)
+        for it in found.results:
+            self.assertTrue(it.execution.command_cut)
+            self.assertTrue(it.execution.command.startswith("true needle-"))
+            whole = wire.HistoryRequest(session_id=session, omit_events=True, shell_id=it.execution.shell_id)
+            [execution] = self.shells.GetSessionHistory(whole, timeout=DEADLINE).executions
+            self.assertGreater(len(execution.command), 1 << 20)
+
     def test_output_is_read_from_an_offset(self):
         session = self.session()
         shell_id = self.run_in(session, "printf 0123456789").success.shell_id

@@ -6,6 +6,7 @@ mod ending;
 mod exactness;
 mod input;
 mod keys;
+mod on_the_way;
 mod one_command;
 pub mod server;
 mod terminal;

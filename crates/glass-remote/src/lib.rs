@@ -19,7 +19,8 @@ mod ssh;
 pub use address::{Address, BadAddress};
 pub use end::{End, end_name};
 pub use relay::{
-    CANCEL, DIRECTORY, GO, INPUT_FD, INTERRUPT, RelayError, RelayOrder, STOP_MS_MAX, relay,
+    CANCEL, DIRECTORY, GO, INPUT_FD, INTERRUPT, NO_SHELL, RelayError, RelayOrder, STOP_MS_MAX,
+    relay,
 };
 pub use sieve::{Piece, Sieve, WORD_BYTES_MAX, Word};
 pub use ssh::{Ssh, is_for_ssh};

@@ -43,6 +43,12 @@ pub const STOP_MS_MAX: u64 = 15_000;
 /// that the command left behind may hold its streams for ever.
 const LEAVE_MS_MAX: u64 = 1_000;
 
+/// What `ssh` ends with where it could not do what it was told.
+const SSH_FAILED: i32 = 255;
+
+/// Begins the reason where a host let us in and no shell answered.
+pub const NO_SHELL: &str = "the host runs no shell for us";
+
 /// How much of what `ssh` says is read, in bytes.
 const LOG_BYTES_MAX: u64 = 16 * 1024;
 
@@ -154,6 +160,7 @@ fn carry(order: &RelayOrder, mut command: Command, script: &[u8]) -> io::Result<
         missing: None,
         ended: [false; 2],
         closed: [false; 2],
+        instead: [Vec::new(), Vec::new()],
         until: Instant::now() + Duration::from_millis(ANSWER_MS_MAX),
         waits_for_ever: false,
     };
@@ -197,6 +204,8 @@ struct Carried<'a> {
     /// Streams on which the command has written its last.
     ended: [bool; 2],
     closed: [bool; 2],
+    /// What came where a shell was to answer, and none has.
+    instead: [Vec<u8>; 2],
     until: Instant,
     waits_for_ever: bool,
 }
@@ -215,7 +224,10 @@ impl Carried<'_> {
             };
             match event {
                 Ok(Event::Said(which, word)) => self.hear(which, word)?,
-                Ok(Event::Closed(which)) => self.closed[which as usize] = true,
+                Ok(Event::Closed(which, instead)) => {
+                    self.closed[which as usize] = true;
+                    self.instead[which as usize] = instead;
+                }
                 Ok(Event::Cancel) => self.stop(),
                 Ok(Event::Interrupt) if self.listens => self.write(INTERRUPT_LINE),
                 // Nothing runs that could be interrupted.
@@ -317,6 +329,10 @@ impl Carried<'_> {
         let status = status.filter(|_| left_by_itself);
         let said = || {
             last_words(&self.order.log).unwrap_or_else(|| match status {
+                Some(code) if !self.sent && code != SSH_FAILED => {
+                    let [out, err] = &self.instead;
+                    no_shell(&[err.as_slice(), b"\n", out].concat())
+                }
                 Some(code) => format!("ssh ended with {code} and did not say why"),
                 None => "the other host does not answer".to_owned(),
             })
@@ -337,6 +353,17 @@ impl Carried<'_> {
             (true, false) => End::Lost(said()),
             (false, false) => End::NotBegun(said()),
         }
+    }
+}
+
+/// Why nothing ran on a host that let us in, and said this where a shell would have answered.
+fn no_shell(instead: &[u8]) -> String {
+    let instead = String::from_utf8_lossy(instead);
+    let is_blank = |c: char| c.is_whitespace() || c.is_control();
+    let mut lines = instead.lines().map(|line| line.trim_matches(is_blank));
+    match lines.rfind(|line| !line.is_empty()) {
+        Some(line) => format!("{NO_SHELL}: {line}"),
+        None => NO_SHELL.to_owned(),
     }
 }
 

@@ -58,12 +58,16 @@ fn shown(
         let veil = engine.veil(execution.shell_id)?;
         execution.outcome = veil.outcome(outcome).into_owned();
     }
+    Ok(told(execution, command_bytes_max))
+}
+
+/// An execution with the beginning of its command, at most so many bytes of it.
+pub(crate) fn told(mut execution: Execution, command_bytes_max: usize) -> Option<wire::Execution> {
     let command_cut = shorten(&mut execution.command, command_bytes_max);
-    let shown = wire_execution(&execution);
-    Ok(shown.map(|shown| wire::Execution {
+    wire_execution(&execution).map(|told| wire::Execution {
         command_cut,
-        ..shown
-    }))
+        ..told
+    })
 }
 
 /// A limit of the wire, where 0 is none.

@@ -1,9 +1,8 @@
 //! Looking for a text in everything that ran.
 
-use crate::status;
+use crate::{history, status};
 use glass_model::ShellId;
 use glass_proto::shellglass::v1 as wire;
-use glass_proto::wire_execution;
 use glass_session::{Caller, Engine, Hit, SearchSpec, Searched, Spot};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -14,6 +13,10 @@ const SEARCHES_MAX: usize = 2;
 
 /// How long a search waits for its turn.
 const TURN_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Bytes of a command that are told: with the most results that there can be, a
+/// message that every client takes.
+const COMMAND_BYTES_MAX: usize = 8 << 10;
 
 static TURNS: Semaphore = Semaphore::const_new(SEARCHES_MAX);
 
@@ -57,9 +60,10 @@ fn to_wire(searched: Searched) -> wire::SearchResponse {
 }
 
 fn hit_to_wire(hit: Hit) -> Option<wire::SearchResult> {
+    let session_id = hit.execution.session.to_string();
     Some(wire::SearchResult {
-        execution: Some(wire_execution(&hit.execution)?),
-        session_id: hit.execution.session.to_string(),
+        execution: Some(history::told(hit.execution, COMMAND_BYTES_MAX)?),
+        session_id,
         session_name: hit.session_name,
         in_command: hit.in_command.map(spot_to_wire),
         in_output: hit.in_output.into_iter().map(spot_to_wire).collect(),

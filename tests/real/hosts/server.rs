@@ -153,6 +153,39 @@ impl Server {
         std::fs::write(self.file("ssh_config"), first + &config).unwrap();
     }
 
+    /// Keeps whoever is on the way waiting, until it is let go.
+    pub fn hold(&self) {
+        let (port, held, go) = (self.port, self.file("held"), self.file("go"));
+        let way = format!(
+            "touch {}; for i in $(seq 3000); do [ -e {} ] && break; sleep 0.02; done; \
+             exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3 & exec cat >&3",
+            held.display(),
+            go.display()
+        );
+        let config = std::fs::read_to_string(self.file("ssh_config")).unwrap();
+        let config = format!("{config}ProxyCommand bash -c '{way}'\n");
+        std::fs::write(self.file("ssh_config"), config).unwrap();
+    }
+
+    /// Whether somebody is on the way, and waits.
+    pub fn is_held(&self) -> bool {
+        self.file("held").exists()
+    }
+
+    /// Lets them go, and whoever comes next.
+    pub fn let_go(&self) {
+        std::fs::write(self.file("go"), "").unwrap();
+    }
+
+    /// Has it run this, whatever is asked for.
+    pub fn force(&mut self, command: &str) {
+        self.stop();
+        let config = std::fs::read_to_string(self.file("sshd_config")).unwrap();
+        let config = format!("{config}ForceCommand {command}\n");
+        std::fs::write(self.file("sshd_config"), config).unwrap();
+        self.run();
+    }
+
     /// Runs it again where it was.
     pub fn run(&mut self) {
         assert!(self.answers(), "its port is taken");

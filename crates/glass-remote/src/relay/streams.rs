@@ -10,6 +10,9 @@ use std::thread;
 /// Bytes read at once.
 const READ_BYTES: usize = 64 * 1024;
 
+/// Most that is kept of what came before the first word, in bytes.
+const BEFORE_BYTES_MAX: usize = 1024;
+
 /// Events that may wait to be attended to; whoever has more to say waits.
 const EVENTS_MAX: usize = 16;
 
@@ -30,8 +33,8 @@ pub(super) fn channel() -> (SyncSender<Event>, Receiver<Event>) {
 pub(super) enum Event {
     /// The other side said something.
     Said(Which, Word),
-    /// A stream has ended.
-    Closed(Which),
+    /// A stream has ended; with the last of what came where no word ever did.
+    Closed(Which, Vec<u8>),
     /// The command is to stop.
     Cancel,
     /// It is to be interrupted.
@@ -65,6 +68,7 @@ fn pass(
 ) {
     let mut buffer = vec![0; READ_BYTES];
     let (mut begun, mut over) = (false, false);
+    let mut before = Vec::new();
     loop {
         let count = match from.read(&mut buffer) {
             Ok(0) => break,
@@ -75,10 +79,13 @@ fn pass(
         for piece in sieve.push(&buffer[..count]) {
             match piece {
                 Piece::Bytes(bytes) if begun && !over => write(&mut to, &bytes),
-                // Start files printed it, or something that the command left behind.
-                Piece::Bytes(_) => {}
+                // Something that the command left behind wrote it.
+                Piece::Bytes(_) if over => {}
+                // Start files printed it, or what the host runs in the place of a shell.
+                Piece::Bytes(bytes) => keep_last(&mut before, &bytes),
                 Piece::Said(word) => {
                     begun = true;
+                    before.clear();
                     over |= matches!(word, Word::End | Word::Exit(_));
                     if events.send(Event::Said(which, word)).is_err() {
                         return;
@@ -88,11 +95,20 @@ fn pass(
         }
     }
     let rest = sieve.finish();
-    if begun && !over {
-        write(&mut to, &rest);
+    match (begun, over) {
+        (true, false) => write(&mut to, &rest),
+        (true, true) => {}
+        (false, _) => keep_last(&mut before, &rest),
     }
     // Whoever attended may have left.
-    drop(events.send(Event::Closed(which)));
+    drop(events.send(Event::Closed(which, before)));
+}
+
+/// Adds to what is kept, and forgets the oldest of it.
+fn keep_last(kept: &mut Vec<u8>, bytes: &[u8]) {
+    kept.extend_from_slice(bytes);
+    let surplus = kept.len().saturating_sub(BEFORE_BYTES_MAX);
+    kept.drain(..surplus);
 }
 
 /// The keeper holds the other ends: whoever does not read makes us wait.

@@ -12,7 +12,9 @@ mod call;
 mod tests;
 mod words;
 
-use super::{ANSWER_MS_MAX, RelayError, RelayOrder, STOP_MS_MAX, last_words, secret};
+use super::{
+    ANSWER_MS_MAX, RelayError, RelayOrder, SSH_FAILED, STOP_MS_MAX, last_words, no_shell, secret,
+};
 use crate::end::End;
 use call::{Answer, Reached, call};
 use std::ffi::OsString;
@@ -25,9 +27,6 @@ use words::Words;
 /// Where a command has its own directory on the other host; only its user can read what
 /// is there.
 pub const DIRECTORY: &str = "/tmp/.shellglass-";
-
-/// What `ssh` ends with where it could not do what it was told.
-const SSH_FAILED: i32 = 255;
 
 /// What the other side says of a command that nobody has taken.
 const UNBEGUN: &str = "unbegun";
@@ -85,6 +84,7 @@ impl Elsewhere<'_> {
             Answer::Cancelled(Reached::Nobody) => return Ok(Some(End::Stopped(Some(0)))),
             Answer::Cancelled(Reached::Shell) => return self.stop().map(Some),
             Answer::Failed(Reached::Nobody) => self.said("the other host does not answer"),
+            Answer::NoShell(instead) => self.said(&no_shell(&instead)),
             Answer::Failed(Reached::Shell) => {
                 let why = self.said("the command could not be written to /tmp");
                 match self.call(question(&self.directory).as_bytes(), ANSWER_MS_MAX)? {
@@ -128,7 +128,9 @@ impl Elsewhere<'_> {
             Answer::Said(word) if word == SSH_FAILED.to_string() => End::Exited(SSH_FAILED),
             Answer::Said(_) => End::Lost(why),
             Answer::Cancelled(_) => return self.stop(),
-            Answer::Failed(_) | Answer::NotStarted(_) => End::Lost(self.with_what_is_left(why)),
+            Answer::Failed(_) | Answer::NoShell(_) | Answer::NotStarted(_) => {
+                End::Lost(self.with_what_is_left(why))
+            }
         })
     }
 

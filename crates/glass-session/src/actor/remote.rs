@@ -13,7 +13,7 @@ use crate::remote::{Errand, is_unheard_of};
 use crate::shell::{self, StartError};
 use crate::state::Input;
 use glass_model::{Execution, LaunchPlan, ShellId, Stdin, WaitStatus};
-use glass_remote::{CANCEL, End, GO, INPUT_FD, STOP_MS_MAX, end_name, is_for_ssh};
+use glass_remote::{CANCEL, End, GO, INPUT_FD, NO_SHELL, STOP_MS_MAX, end_name, is_for_ssh};
 use glass_spawn::{Launched, tree};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -291,6 +291,9 @@ fn hinted(why: &str) -> String {
     } else if why.contains("Permission denied") {
         "commands are run without a person, so a key that needs none must let us in; a session \
          in mode pty asks for passwords"
+    } else if why.starts_with(NO_SHELL) {
+        "its server may be told to run one program alone (`ForceCommand`, `command=` before our \
+         key), or the account has no shell"
     } else if why.starts_with("the host has no ") {
         "set `shell` of that host in the configuration, or give --shell"
     } else {

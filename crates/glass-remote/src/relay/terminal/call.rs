@@ -6,7 +6,7 @@
 //! together, and for a bounded time.
 
 use super::words::Words;
-use crate::relay::RelayError;
+use crate::relay::{RelayError, SSH_FAILED};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::ffi::OsString;
@@ -29,6 +29,8 @@ pub(super) enum Answer {
     Said(String),
     /// It did not.
     Failed(Reached),
+    /// The host let us in, and this came where a shell was to answer.
+    NoShell(Vec<u8>),
     /// `ssh` could not be started.
     NotStarted(io::Error),
     /// We were told to stop meanwhile.
@@ -234,6 +236,11 @@ impl<'a> Talk<'a> {
             Over::Ended(status) if status.success() && self.is_greeted => {
                 let heard = String::from_utf8_lossy(&self.heard);
                 Answer::Said(heard.lines().last().unwrap_or_default().trim().to_owned())
+            }
+            Over::Ended(status)
+                if !self.is_greeted && status.code().is_some_and(|code| code != SSH_FAILED) =>
+            {
+                Answer::NoShell(self.heard.clone())
             }
             Over::Ended(_) | Over::Late => Answer::Failed(reached),
         }
