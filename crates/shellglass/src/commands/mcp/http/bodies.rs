@@ -2,7 +2,7 @@
 //! over all connections, and so long.
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
@@ -24,6 +24,10 @@ const UNIT_BYTES: usize = 1 << 10;
 
 /// How long a request may take to arrive, and to wait for room.
 const BODY_WAIT: Duration = Duration::from_secs(30);
+
+/// What is read of a request that is refused for its length, in bytes, and for how long.
+const PASSED_OVER_BYTES_MAX: usize = 64 << 20;
+const PASSED_OVER_WAIT: Duration = Duration::from_secs(5);
 
 /// What a client is told to wait when there was no room, in seconds.
 const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("2");
@@ -59,12 +63,27 @@ impl Bodies {
         while let Some(chunk) = chunks.next().await {
             let chunk = chunk.map_err(|_| StatusCode::BAD_REQUEST)?;
             if taken.len() + chunk.len() > BODY_BYTES_MAX {
+                drop((taken, room));
+                // Late is as good as whole: it is refused either way.
+                let _ = tokio::time::timeout(PASSED_OVER_WAIT, pass_over(chunks)).await;
                 return Err(StatusCode::PAYLOAD_TOO_LARGE);
             }
             room.grow(&self.0, taken.len() + chunk.len()).await?;
             taken.extend_from_slice(&chunk);
         }
         Ok((taken.into(), room))
+    }
+}
+
+/// Reads the rest of a request and keeps nothing of it: many clients hear no answer
+/// while they send, and of one that closes on them they see only that.
+async fn pass_over(mut rest: BodyDataStream) {
+    let mut left = PASSED_OVER_BYTES_MAX;
+    while let Some(Ok(chunk)) = rest.next().await {
+        left = left.saturating_sub(chunk.len());
+        if left == 0 {
+            return;
+        }
     }
 }
 
